@@ -1,0 +1,90 @@
+// A column of a table as the kernels see it: a pointer, a stride and a type. Kernels work on blocks
+// of rows: a block of one column is first copied into a small buffer of one type, so that each
+// kernel is written once, whatever the type and the memory order of the table.
+#pragma once
+
+#include <cstdint>
+
+namespace lessnaive {
+
+enum class DType { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
+
+struct Column {
+    const char* data;
+    int64_t stride;  // in bytes
+    DType dtype;
+};
+
+// Calls visit(T{}) with the C++ type that `dtype` stands for.
+template <class Visitor>
+inline void dispatch(DType dtype, Visitor&& visit) {
+    switch (dtype) {
+        case DType::u8:
+            return visit(uint8_t{});
+        case DType::i8:
+            return visit(int8_t{});
+        case DType::u16:
+            return visit(uint16_t{});
+        case DType::i16:
+            return visit(int16_t{});
+        case DType::u32:
+            return visit(uint32_t{});
+        case DType::i32:
+            return visit(int32_t{});
+        case DType::u64:
+            return visit(uint64_t{});
+        case DType::i64:
+            return visit(int64_t{});
+        case DType::f32:
+            return visit(float{});
+        case DType::f64:
+            return visit(double{});
+    }
+}
+
+template <class T>
+inline T cell(const Column& column, int64_t row) {
+    return *reinterpret_cast<const T*>(column.data + row * column.stride);
+}
+
+// out[k] = the value in row first + k, as a double.
+inline void load_numbers(const Column& column, int64_t first, int count, double* out) {
+    dispatch(column.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (int k = 0; k < count; ++k) out[k] = static_cast<double>(cell<T>(column, first + k));
+    });
+}
+
+// The same, rows taken in the order first + order[k].
+inline void gather_numbers(const Column& column, int64_t first, const int32_t* order, int count,
+                           double* out) {
+    dispatch(column.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (int k = 0; k < count; ++k)
+            out[k] = static_cast<double>(cell<T>(column, first + order[k]));
+    });
+}
+
+// A coded column: table row = value + shift; a row outside of the table counts as its last row
+// (never seen in training), so that no value can read or write outside of the table.
+struct CodedColumn {
+    Column column;
+    int64_t shift;
+    int64_t table_rows;
+};
+
+inline void load_codes(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
+    const uint64_t last = static_cast<uint64_t>(coded.table_rows) - 1;
+    const uint64_t shift = static_cast<uint64_t>(coded.shift);
+    dispatch(coded.column.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (int k = 0; k < count; ++k) {
+            const uint64_t row =
+                static_cast<uint64_t>(static_cast<int64_t>(cell<T>(coded.column, first + k))) +
+                shift;
+            out[k] = static_cast<uint32_t>(row < last ? row : last);
+        }
+    });
+}
+
+}  // namespace lessnaive

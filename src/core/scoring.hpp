@@ -1,0 +1,31 @@
+// Scoring: score_c(x) = b_c + sum_j s_j(x_j, c), and what follows from it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "column.hpp"
+
+namespace lessnaive {
+
+// s(x, c) = table[code(x)][c]; the table has shape (coded.table_rows, classes).
+struct Lookup {
+    CodedColumn coded;
+    const double* table;
+};
+
+// s(x, c) = offset[c] - ((x - center[c]) / scale[c])^2 / 2, or missing[c] where x has no value.
+// `parameters` has shape (4, classes): offset, center, scale, missing.
+struct Quadratic {
+    Column column;
+    const double* parameters;
+};
+
+enum class Output { joint, log_probability, probability };
+
+// out: (rows, classes). Returns the smallest index of a quadratic whose column holds an infinite
+// value, or -1.
+int64_t score(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
+              const double* intercept, int64_t rows, int classes, Output output, double* out);
+
+}  // namespace lessnaive

@@ -1,0 +1,33 @@
+"""Kernels of lessnaive: counting, moments and scoring over the columns of a table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def count(
+    columns: Sequence[NDArray[Any]],
+    shifts: Sequence[int],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    tables: Sequence[NDArray[np.float64]],
+) -> None: ...
+def moments(
+    columns: Sequence[NDArray[Any]],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    out: NDArray[np.float64],
+) -> None: ...
+def merge_moments(into: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...
+def score(
+    coded_columns: Sequence[NDArray[Any]],
+    shifts: Sequence[int],
+    tables: Sequence[NDArray[np.float64]],
+    numeric_columns: Sequence[NDArray[Any]],
+    parameters: Sequence[NDArray[np.float64]],
+    intercept: NDArray[np.float64],
+    output: int,
+    out: NDArray[np.float64],
+) -> int: ...
+def max_threads() -> int: ...

@@ -1,0 +1,1 @@
+"""How the values of one column are distributed in each class."""

@@ -1,0 +1,5 @@
+"""Estimators: thin classes that choose how scores are learned and end in a scorecard."""
+
+from lessnaive.models.naive_bayes import NaiveBayes
+
+__all__ = ["NaiveBayes"]

@@ -1,0 +1,222 @@
+"""Naive Bayes for tables of mixed columns."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lessnaive.exceptions import TableError
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.generative import NaiveBayesStatistics, log_prior, make_scorecard
+from lessnaive.scorecard import Scorecard
+from lessnaive.table import Schema, encode_labels, read_table, read_weights
+
+__all__ = ["NaiveBayes"]
+
+
+class NaiveBayes(ScorecardClassifier):
+    r"""Naive Bayes for a table as it is: numbers, strings, booleans, gaps, new categories.
+
+    .. math::
+        \hat c(x) = \arg\max_c \; \log p(c) + \sum_j \log p(x_j \mid c)
+
+    where the sum runs over the columns that have a value in this row. Each column has its own
+    likelihood: binary columns a Bernoulli with a Beta prior, categorical columns a multinomial
+    with pseudo-counts, numeric columns a normal distribution.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", "all", or array-like of names, positions or bool, \
+            default="from_dtype"
+        Columns whose values are names rather than quantities. With "from_dtype" these are the
+        columns of strings, categories, booleans and other objects; with a list, these and the ones
+        listed.
+    numeric : {"gaussian", "gaussian_shared"}, default="gaussian"
+        Likelihood of numeric columns: a normal distribution per class, with a variance per class or
+        with one variance for all classes.
+    smoothing : float or "laplace", default=1.0
+        Total pseudo-count s of a categorical column, shared evenly by its V values:
+        :math:`p(v \mid c) = (n_{vc} + s / V) / (N_c + s)`. "laplace" is one per value, 0 is maximum
+        likelihood.
+    beta : tuple (a, b), default=None
+        Parameters of the Beta prior of binary columns (booleans, and categorical columns with two
+        values): :math:`\mu_c = (N_{1c} + a - 1) / (N_c + a + b - 2)`, with 1 the larger of the two
+        values. (1, 1) is maximum likelihood, (2, 2) add-one smoothing. Each of a and b is a number,
+        or an array with one number per class, per column, or per class and column. None: binary
+        columns are smoothed like other categorical ones.
+    priors : {"smoothed", "laplace", "empirical", "uniform"} or array-like of shape (n_classes,), \
+            default="smoothed"
+        Class probabilities: :math:`(N_c + 1/C)/(N + 1)`, :math:`(N_c + 1)/(N + C)`,
+        :math:`N_c / N`, :math:`1 / C`, or given.
+    missing : {"ignore", "category"}, default="ignore"
+        What a missing value says: nothing, or what its frequency in each class says.
+    variance_floor : float, default=1e-9
+        Smallest variance of a numeric column in a class, as a share of the variance of that column.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes.
+    class_count_ : array of shape (n_classes,)
+        Weight of the training rows of each class.
+    class_log_prior_ : array of shape (n_classes,)
+        Log-probability of each class.
+    scorecard_ : Scorecard
+        The fitted model: what each value of each column adds to the score of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, if the table had names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lessnaive import NaiveBayes
+    >>> X = pd.DataFrame({
+    ...     "colour": ["red", "red", None, "green", "green", "green"],
+    ...     "weight": [151.0, 163.0, 170.0, 120.0, 131.0, None],
+    ... })
+    >>> y = ["apple", "apple", "apple", "pear", "pear", "pear"]
+    >>> model = NaiveBayes().fit(X, y)
+    >>> new = pd.DataFrame({"colour": ["red", "blue"], "weight": [None, 125.0]})
+    >>> model.predict(new)
+    array(['apple', 'pear'], dtype=object)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
+        "numeric": [StrOptions({"gaussian", "gaussian_shared"})],
+        "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
+        "beta": [tuple, list, None],
+        "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
+        "missing": [StrOptions({"ignore", "category"})],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _scorecard: Scorecard | None
+
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "from_dtype",
+        numeric: str = "gaussian",
+        smoothing: float | str = 1.0,
+        beta: tuple[ArrayLike, ArrayLike] | None = None,
+        priors: str | ArrayLike = "smoothed",
+        missing: str = "ignore",
+        variance_floor: float = 1e-9,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.numeric = numeric
+        self.smoothing = smoothing
+        self.beta = beta
+        self.priors = priors
+        self.missing = missing
+        self.variance_floor = variance_floor
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row; weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself.
+        """
+        table = read_table(X)
+        weights = read_weights(sample_weight, table.n_rows)
+        classes, labels = encode_labels(y, table.n_rows, weights)
+        if len(classes) < 2:
+            raise TableError(
+                f"The target has one class only ({classes.tolist()[0]!r}): a classifier needs rows "
+                "of at least two classes."
+            )
+        schema = Schema.of(table, self.categorical_features)
+        statistics = NaiveBayesStatistics(schema, classes)
+        statistics.update(table.columns, labels, weights)
+        for name, column in zip(schema.names, statistics.columns, strict=True):
+            if not column.has_values():
+                raise TableError(
+                    f"Column {name!r} has no values, every row is missing: drop the column."
+                )
+        scorecard = make_scorecard(self, statistics)
+        self._adopt(statistics)
+        self._scorecard = scorecard
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows to what was learned so far.
+
+        Any split of the rows over calls gives the same model. Later calls may bring new values, and
+        new classes unless `classes` said at the first call that it lists them all.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        classes : array-like of shape (n_classes,), optional
+            All the classes that will ever come; looked at in the first call only.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself.
+        """
+        table = read_table(X)
+        weights = read_weights(sample_weight, table.n_rows)
+        found, labels = encode_labels(y, table.n_rows, weights)
+        statistics = getattr(self, "_statistics", None)
+        if statistics is None:
+            schema = Schema.of(table, self.categorical_features)
+            statistics = NaiveBayesStatistics.start(schema, found, classes)
+            columns = table.columns
+        else:
+            statistics = statistics.resolved(table, self.categorical_features)
+            columns = statistics.schema.match(table, type(self).__name__)
+        statistics, places = statistics.with_classes(found)
+        statistics.update(columns, places[labels], weights)
+        self._adopt(statistics)
+        self._scorecard = None  # made when it is asked for: batches may be small and many
+        return self
+
+    @property
+    def scorecard_(self) -> Scorecard:
+        """The fitted model: what each value of each column adds to the score of each class."""
+        if getattr(self, "_statistics", None) is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: call fit first."
+            )
+        if self._scorecard is None:
+            self._scorecard = make_scorecard(self, self._statistics)
+        return self._scorecard
+
+    def _adopt(self, statistics: NaiveBayesStatistics) -> None:
+        self._statistics = statistics
+        self._set_columns_and_classes(statistics.schema, statistics.classes)
+        self.class_count_ = statistics.class_count
+        self.class_log_prior_ = log_prior(self.priors, statistics.class_count)

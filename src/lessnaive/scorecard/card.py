@@ -1,0 +1,204 @@
+"""The scorecard: the one object behind everything that is done with a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.scorecard.frame import Backend, make_frame
+from lessnaive.scorecard.terms import Lookup, Term
+from lessnaive.table import Column, Schema, read_table
+from lessnaive.table.column import infinite_value
+
+__all__ = ["Contributions", "Scorecard"]
+
+_OUTPUTS = {"joint": 0, "log_probability": 1, "probability": 2}
+
+
+class Scorecard:
+    """Intercepts plus terms: ``score_c(x) = b_c + sum_j s_j(x_j, c)``.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model that it was made by.
+    schema : Schema
+        The columns that it expects.
+    classes : array of shape (n_classes,)
+        The classes.
+    intercept : array of shape (n_classes,)
+        The scores of a row without any evidence.
+    terms : sequence of Term
+        The evidence.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        schema: Schema,
+        classes: NDArray[Any],
+        intercept: NDArray[np.float64],
+        terms: Sequence[Term],
+    ) -> None:
+        self.model = model
+        self.schema = schema
+        self.classes = classes
+        self.intercept = intercept
+        self.terms = list(terms)
+
+    def __repr__(self) -> str:
+        return f"<Scorecard of {self.model}: {len(self.classes)} classes, {len(self.terms)} terms>"
+
+    def joint_log_probability(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row for each class: the log of P(x, class), up to a constant."""
+        return self._score(X, "joint")
+
+    def log_probability(self, X: Any) -> NDArray[np.float64]:
+        """Log-probability of each class for each row."""
+        return self._score(X, "log_probability")
+
+    def probability(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class for each row."""
+        return self._score(X, "probability")
+
+    def explain(self, X: Any) -> Contributions:
+        """Contribution of each column to the score of each class, row by row.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The rows to explain.
+
+        Returns
+        -------
+        Contributions
+            An array of shape (n_samples, 1 + n_terms, n_classes): the intercept, then the terms.
+            Its sum over axis 1 is what :meth:`joint_log_probability` returns.
+        """
+        table = read_table(X)
+        columns = self.schema.match(table, self.model)
+        out = np.empty((table.n_rows, 1 + len(self.terms), len(self.classes)))
+        out[:, 0] = self.intercept
+        zero = np.zeros_like(self.intercept)
+        for place, term in enumerate(self.terms, start=1):
+            out[:, place] = _run([term], columns, zero, table.n_rows, "joint")
+        names = ["(prior)", *(term.name for term in self.terms)]
+        return Contributions(out, names, self.classes)
+
+    def tables(self, backend: Backend | None = None) -> Any:
+        """All terms as one tidy data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed by default.
+
+        Returns
+        -------
+        data frame with columns column, value, class, score, count
+            One row per term, value and class. For a numeric column ``value`` reads "mean ± standard
+            deviation" and ``score`` is the log-density at the mean.
+        """
+        columns: dict[str, list[Any]] = {
+            key: [] for key in ("column", "value", "class", "score", "count")
+        }
+        classes = self.classes.tolist()
+        for term in self.terms:
+            for label, scores, counts in term.rows():
+                shown = ~np.isnan(scores)
+                columns["column"] += [term.name] * int(shown.sum())
+                columns["value"] += [label] * int(shown.sum())
+                columns["class"] += [c for c, show in zip(classes, shown, strict=True) if show]
+                columns["score"] += scores[shown].tolist()
+                columns["count"] += counts[shown].tolist()
+        return make_frame(columns, backend)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the scorecard as plain data."""
+        return {
+            "schema": self.schema.to_plain(),
+            "classes": self.classes.tolist(),
+            "intercept": self.intercept.tolist(),
+            "terms": [term.to_plain() for term in self.terms],
+        }
+
+    def _score(self, X: Any, output: str) -> NDArray[np.float64]:
+        table = read_table(X)
+        columns = self.schema.match(table, self.model)
+        return _run(self.terms, columns, self.intercept, table.n_rows, output)
+
+
+def _run(
+    terms: Sequence[Term],
+    columns: Sequence[Column],
+    intercept: NDArray[np.float64],
+    n_rows: int,
+    output: str,
+) -> NDArray[np.float64]:
+    lookups, quadratics, names = [], [], []
+    for term in terms:
+        operand = term.operand([columns[i] for i in term.inputs])
+        if isinstance(operand, Lookup):
+            lookups.append(operand)
+        else:
+            quadratics.append(operand)
+            names.append(term.name)
+    out = np.empty((n_rows, len(intercept)))
+    infinite = _core.score(
+        [lookup.codes for lookup in lookups],
+        [lookup.shift for lookup in lookups],
+        [lookup.table for lookup in lookups],
+        [quadratic.values for quadratic in quadratics],
+        [quadratic.parameters for quadratic in quadratics],
+        intercept,
+        _OUTPUTS[output],
+        out,
+    )
+    if infinite >= 0:
+        raise infinite_value(names[infinite])
+    return out
+
+
+class Contributions(np.ndarray[Any, np.dtype[np.float64]]):
+    """Contributions to scores: an array of shape (n_rows, 1 + n_terms, n_classes) with labels.
+
+    Attributes
+    ----------
+    names : list of str
+        "(prior)", then the names of the terms.
+    classes : array
+        The classes.
+    """
+
+    names: list[str]
+    classes: NDArray[Any]
+
+    def __new__(
+        cls, values: NDArray[np.float64], names: list[str], classes: NDArray[Any]
+    ) -> Contributions:
+        """Label an array."""
+        out = values.view(cls)
+        out.names, out.classes = names, classes
+        return out
+
+    def __array_finalize__(self, source: Any) -> None:
+        """Pass the labels on to views."""
+        self.names = getattr(source, "names", [])
+        self.classes = getattr(source, "classes", np.empty(0))
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a tidy data frame with columns row, column, class, contribution."""
+        n_rows, n_terms, n_classes = self.shape
+        return make_frame(
+            {
+                "row": np.repeat(np.arange(n_rows), n_terms * n_classes).tolist(),
+                "column": np.tile(np.repeat(self.names, n_classes), n_rows).tolist(),
+                "class": np.tile(self.classes, n_rows * n_terms).tolist(),
+                "contribution": np.asarray(self).ravel().tolist(),
+            },
+            backend,
+        )

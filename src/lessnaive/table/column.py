@@ -1,0 +1,175 @@
+"""Columns: one class per way of storing them, all with the same three answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.exceptions import TableError
+from lessnaive.table.kinds import Kind
+from lessnaive.table.objects import factorize_objects, kind_of_objects, numbers_of_objects
+
+__all__ = [
+    "ArrayColumn",
+    "Coded",
+    "Column",
+    "EmptyColumn",
+    "ObjectColumn",
+    "Value",
+    "factorize_numbers",
+    "infinite_value",
+]
+
+Value = str | int | float | bool
+
+# Integers that span no more values than this are used as codes as they are.
+_SMALL_RANGE = 256
+
+
+class Coded(NamedTuple):
+    """A column as codes: ``codes + shift`` is 0 where missing, else 1 + the place in ``levels``.
+
+    ``levels`` may hold values that do not occur.
+    """
+
+    codes: NDArray[Any]
+    shift: int
+    levels: Sequence[Value]
+
+
+class Column(ABC):
+    """One column of a table: its name, what it holds, and its values as numbers or codes."""
+
+    name: str
+    #: Whether the type of the column itself says that it is categorical.
+    declared_categorical: bool = False
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What the column holds."""
+
+    @abstractmethod
+    def numbers(self) -> NDArray[Any]:
+        """Values as an array of numbers, NaN where missing."""
+
+    @abstractmethod
+    def coded(self) -> Coded:
+        """Values as codes."""
+
+
+class ArrayColumn(Column):
+    """A column of a numeric or boolean numpy array; nothing is copied."""
+
+    def __init__(self, name: str, values: NDArray[Any]) -> None:
+        self.name = name
+        self._values = values
+
+    @property
+    def kind(self) -> Kind:
+        """What the column holds."""
+        return Kind.BOOLEAN if self._values.dtype.kind == "b" else Kind.NUMBER
+
+    def numbers(self) -> NDArray[Any]:
+        """Values as they are."""
+        return self._values
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        if self._values.dtype.kind == "b":
+            return Coded(self._values.view(np.uint8), 1, (False, True))
+        return factorize_numbers(self._values, self.name)
+
+
+class ObjectColumn(Column):
+    """A column of Python objects: what it holds is told by the objects themselves."""
+
+    def __init__(self, name: str, values: Sequence[Any]) -> None:
+        self.name = name
+        self._values = values
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the column holds."""
+        return kind_of_objects(self._values, self.name)
+
+    def numbers(self) -> NDArray[Any]:
+        """Values as an array of floats, NaN where missing."""
+        return numbers_of_objects(self._values, self.kind)
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        if self.kind in (Kind.DATETIME, Kind.DURATION):
+            return factorize_numbers(self.numbers(), self.name)
+        codes, levels = factorize_objects(self._values, self.name)
+        if self.kind is Kind.BOOLEAN:
+            swap = np.array([-1, *(int(level) for level in levels)], dtype=np.int64)
+            return Coded(swap[codes + 1], 1, (False, True))
+        return Coded(codes, 1, levels)
+
+
+class EmptyColumn(Column):
+    """A column without a single value."""
+
+    def __init__(self, name: str, n_rows: int) -> None:
+        self.name = name
+        self._n_rows = n_rows
+
+    @property
+    def kind(self) -> Kind:
+        """What the column holds: nothing."""
+        return Kind.EMPTY
+
+    def numbers(self) -> NDArray[Any]:
+        """NaN in every row."""
+        return np.full(self._n_rows, np.nan)
+
+    def coded(self) -> Coded:
+        """Missing in every row."""
+        return Coded(np.full(self._n_rows, -1, dtype=np.int8), 1, ())
+
+
+def factorize_numbers(values: NDArray[Any], name: str) -> Coded:
+    """Codes of a column of numbers whose values are names rather than quantities."""
+    if len(values) == 0:
+        return Coded(np.empty(0, dtype=np.int64), 1, ())
+    if values.dtype.kind in "iu":
+        return _factorize_integers(values)
+    present = ~np.isnan(values)
+    if not present.all():
+        kept = factorize_numbers(values[present], name)
+        codes = np.full(len(values), -1, dtype=np.int64)
+        codes[present] = kept.codes.astype(np.int64) + (kept.shift - 1)
+        return Coded(codes, 1, kept.levels)
+    if np.isinf(values).any():
+        raise infinite_value(name)
+    if np.abs(values).max() < 2**53:
+        integers = values.astype(np.int64)
+        if np.array_equal(integers, values):
+            return _factorize_integers(integers)
+    levels, codes = np.unique(values, return_inverse=True)
+    return Coded(codes, 1, [int(v) if v.is_integer() else v for v in levels.tolist()])
+
+
+def infinite_value(name: str) -> TableError:
+    """Return the error for an infinite value in a column."""
+    return TableError(
+        f"Column {name!r} holds an infinite value (inf): replace infinite values by finite ones, "
+        "or by NaN to have them treated as missing."
+    )
+
+
+def _factorize_integers(values: NDArray[Any]) -> Coded:
+    if values.dtype.itemsize == 1 and len(values) > _SMALL_RANGE:
+        low, high = int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max)
+    else:
+        low, high = int(values.min()), int(values.max())
+    if high - low < max(_SMALL_RANGE, len(values)) and abs(low) < 2**62:
+        return Coded(values, 1 - low, range(low, high + 1))
+    levels, codes = np.unique(values, return_inverse=True)
+    return Coded(codes, 1, levels.tolist())

@@ -1,0 +1,204 @@
+"""What a model expects of a table: which columns, and what they hold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lessnaive.exceptions import ExtraColumnWarning, TableError
+from lessnaive.table.column import Column, EmptyColumn
+from lessnaive.table.kinds import Kind
+from lessnaive.table.reading import Table
+
+__all__ = ["Schema", "categorical_columns"]
+
+
+@dataclass
+class Schema:
+    """Names and kinds of the columns of a table, in the order of fitting.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    kinds : list of Kind
+        What each holds.
+    categorical : list of bool
+        Whether its values are names (True) or quantities.
+    named : bool
+        Whether columns are found by name (True) or by position.
+    """
+
+    names: list[str]
+    kinds: list[Kind]
+    categorical: list[bool]
+    named: bool
+    _warned: bool = field(default=False, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, table: Table, categorical_features: Any) -> Schema:
+        """Return the schema of a table."""
+        return cls(
+            names=table.names,
+            kinds=[column.kind for column in table.columns],
+            categorical=categorical_columns(table, categorical_features),
+            named=table.named,
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def match(self, table: Table, model: str) -> list[Column]:
+        """Columns of a table in the order of this schema, each checked against its kind.
+
+        Parameters
+        ----------
+        table : Table
+            The table, its columns in any order where they have names.
+        model : str
+            Name of the model, for messages.
+
+        Returns
+        -------
+        list of Column
+        """
+        columns = self._arrange(table, model)
+        return [self._checked(j, column, table.n_rows) for j, column in enumerate(columns)]
+
+    def _arrange(self, table: Table, model: str) -> Sequence[Column]:
+        if self.named and table.named:
+            return self._by_name(table)
+        if len(table.columns) != len(self):
+            raise TableError(
+                f"X has {len(table.columns)} features, but {model} is expecting {len(self)} "
+                f"features as input: {_listed(self.names)}."
+            )
+        if self.named:
+            warnings.warn(
+                f"X does not have valid feature names, but {model} was fitted with feature names",
+                UserWarning,
+                stacklevel=6,
+            )
+        return table.columns
+
+    def _by_name(self, table: Table) -> Sequence[Column]:
+        if table.names == self.names:
+            return table.columns
+        place = {column.name: column for column in table.columns}
+        missing = [name for name in self.names if name not in place]
+        if missing:
+            raise TableError(
+                f"X has no column {_listed(missing)}, which the model was fitted with: add it "
+                "(missing values are fine)."
+            )
+        extra = [name for name in table.names if name not in set(self.names)]
+        if extra and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"X has extra columns that are ignored: {_listed(extra)}.",
+                ExtraColumnWarning,
+                stacklevel=6,
+            )
+        return [place[name] for name in self.names]
+
+    def _checked(self, j: int, column: Column, n_rows: int) -> Column:
+        """Return the column, or an empty one if it holds nothing; another kind is an error."""
+        expected, found = self.kinds[j], column.kind
+        if found is expected or Kind.EMPTY in (expected, found):
+            return column
+        if self.categorical[j] and Kind.MIXED in (expected, found):
+            return column
+        if is_empty(column):
+            return EmptyColumn(column.name, n_rows)
+        remedy = (
+            "convert its values to text"
+            if expected is Kind.TEXT
+            else f"convert its values to {expected.plural}"
+        )
+        raise TableError(
+            f"Column {self.names[j]!r} held {expected.plural} when the model was fitted, but "
+            f"holds {found.plural} now: {remedy}."
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the schema as plain data."""
+        return {
+            "named": self.named,
+            "columns": [
+                {"name": name, "kind": str(kind), "categorical": categorical}
+                for name, kind, categorical in zip(
+                    self.names, self.kinds, self.categorical, strict=True
+                )
+            ],
+        }
+
+
+def categorical_columns(table: Table, categorical_features: Any) -> list[bool]:
+    """Tell for each column whether its values are names rather than quantities.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    categorical_features : "from_dtype", "all", or names, positions or a mask
+        Columns that are categorical besides those that hold text or booleans.
+
+    Returns
+    -------
+    list of bool
+    """
+    by_type = [c.declared_categorical or not c.kind.is_numeric for c in table.columns]
+    if isinstance(categorical_features, str):
+        if categorical_features == "from_dtype":
+            return by_type
+        return [True] * len(by_type)
+    chosen = _places(table, categorical_features)
+    return [typed or j in chosen for j, typed in enumerate(by_type)]
+
+
+def _places(table: Table, features: Any) -> set[int]:
+    wanted = np.asarray([] if features is None else features)
+    width = len(table.columns)
+    if wanted.ndim != 1:
+        raise ValueError("categorical_features must be a flat list of names, positions or a mask.")
+    if wanted.dtype.kind == "b":
+        if len(wanted) != width:
+            raise ValueError(
+                f"categorical_features is a mask of length {len(wanted)}, but the table has "
+                f"{width} columns."
+            )
+        return set(np.flatnonzero(wanted).tolist())
+    if wanted.dtype.kind in "iu" or len(wanted) == 0:
+        bad = [int(j) for j in wanted if not -width <= j < width]
+        if bad:
+            raise ValueError(
+                f"categorical_features names position {bad[0]}, but the table has {width} columns."
+            )
+        return {int(j) % width for j in wanted}
+    places = {name: j for j, name in enumerate(table.names)}
+    for name in wanted.tolist():
+        if name not in places:
+            raise ValueError(
+                f"categorical_features names {name!r}, which is not a column of the table: "
+                f"{_listed(table.names)}."
+            )
+    return {places[name] for name in wanted.tolist()}
+
+
+def is_empty(column: Column) -> bool:
+    """Whether a column has not a single value."""
+    if column.kind is Kind.EMPTY:
+        return True
+    if column.kind.is_numeric and not column.declared_categorical:
+        return bool(np.isnan(column.numbers()).all())
+    coded = column.coded()
+    return bool((coded.codes.astype(np.int64) + coded.shift == 0).all())
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
