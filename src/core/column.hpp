@@ -73,17 +73,27 @@ struct CodedColumn {
     int64_t table_rows;
 };
 
+// Wide enough for value + shift without overflow: 32 bits do for the small types and small tables.
+template <class T, class Wide>
+inline void load_codes_as(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
+    const Wide last = static_cast<Wide>(coded.table_rows - 1);
+    const Wide shift = static_cast<Wide>(coded.shift);
+    const char* data = coded.column.data + first * coded.column.stride;
+    for (int k = 0; k < count; ++k, data += coded.column.stride) {
+        const Wide row = static_cast<Wide>(*reinterpret_cast<const T*>(data)) + shift;
+        out[k] = static_cast<uint32_t>(row < last ? row : last);
+    }
+}
+
 inline void load_codes(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
-    const uint64_t last = static_cast<uint64_t>(coded.table_rows) - 1;
-    const uint64_t shift = static_cast<uint64_t>(coded.shift);
+    constexpr int64_t kSmall = int64_t{1} << 30;
+    const bool small = coded.table_rows < kSmall && -kSmall < coded.shift && coded.shift < kSmall;
     dispatch(coded.column.dtype, [&](auto type) {
         using T = decltype(type);
-        for (int k = 0; k < count; ++k) {
-            const uint64_t row =
-                static_cast<uint64_t>(static_cast<int64_t>(cell<T>(coded.column, first + k))) +
-                shift;
-            out[k] = static_cast<uint32_t>(row < last ? row : last);
-        }
+        if (sizeof(T) <= 2 && small)
+            load_codes_as<T, uint32_t>(coded, first, count, out);
+        else
+            load_codes_as<T, uint64_t>(coded, first, count, out);
     });
 }
 

@@ -32,12 +32,13 @@ struct Sums {
 
 double total(const double* lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
-// Sums of w, w d and w d^2 with d = (x - reference) - shift, over the rows that have a value.
+// Sums of w, w d and w d^2 with d = (x - reference) - shift, over the rows that have a value. Rows
+// of weight 0 are left out, whatever they hold.
 template <bool weighted>
 Sums deviations(const double* x, const double* w, int count, double reference, double shift) {
     double weight[kLanes] = {}, first[kLanes] = {}, second[kLanes] = {};
     const auto add = [&](int k, int lane) {
-        const bool present = x[k] == x[k];
+        const bool present = x[k] == x[k] && (!weighted || w[k] > 0);
         const double d = present ? (x[k] - reference) - shift : 0.0;
         const double unit = weighted ? w[k] : 1.0;
         weight[lane] += present ? unit : 0.0;
@@ -96,9 +97,11 @@ struct Buckets {
     int32_t order[kBlock];
 };
 
-double first_value(const double* x, int count) {
+// A value to measure deviations from: one that counts, for it must be near the mean.
+template <bool weighted>
+double first_value(const double* x, const double* w, int count) {
     for (int k = 0; k < count; ++k)
-        if (x[k] == x[k]) return x[k];
+        if (x[k] == x[k] && (!weighted || w[k] > 0)) return x[k];
     return 0.0;
 }
 
@@ -122,7 +125,8 @@ void segment_moments(const std::vector<Column>& columns, int64_t column_begin, i
                 const int begin = buckets.start[c], count = buckets.start[c + 1] - begin;
                 if (count == 0) continue;
                 Moments& sum = out[j * classes + c];
-                const double reference = sum.weight > 0 ? sum.mean : first_value(x + begin, count);
+                const double reference =
+                    sum.weight > 0 ? sum.mean : first_value<weighted>(x + begin, w + begin, count);
                 merge(sum, block_moments<weighted>(x + begin, w + begin, count, reference));
             }
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -20,14 +21,27 @@ inline int max_threads() {
 // Below this many table cells starting threads costs more than it saves.
 constexpr int64_t kParallelCells = 1 << 16;
 
+// An exception in a task (memory may run out) is thrown again when all tasks have ended.
 template <class Task>
 inline void parallel_for(int64_t tasks, int64_t cells, Task&& task) {
-    const bool parallel = tasks > 1 && cells >= kParallelCells;
-    (void)parallel;
+    std::exception_ptr failure;
+    const auto guarded = [&](int64_t t) noexcept {
+        try {
+            task(t);
+        } catch (...) {
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) if (parallel)
+#pragma omp critical(lessnaive_failure)
 #endif
-    for (int64_t t = 0; t < tasks; ++t) task(t);
+            failure = std::current_exception();
+        }
+    };
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if (tasks > 1 && cells >= kParallelCells)
+#else
+    (void)cells;
+#endif
+    for (int64_t t = 0; t < tasks; ++t) guarded(t);
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace lessnaive

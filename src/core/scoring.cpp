@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace lessnaive {
 namespace {
 
 constexpr int kBlock = 256;
 constexpr int64_t kBlocksPerTask = 16;
-// A squared distance larger than this is cut off, so that scores stay finite and can be summed.
+// Half a squared distance larger than this is cut off, so that scores stay finite in sums.
 constexpr double kFarthest = 1e200;
 
 // The number of classes rounded up, so that the inner loops have a length known when compiling.
@@ -28,49 +30,130 @@ std::vector<double> pad_rows(const double* table, int64_t rows, int classes, int
     return out;
 }
 
-struct Plan {
-    const std::vector<Lookup>& lookups;
-    const std::vector<Quadratic>& quadratics;
-    std::vector<std::vector<double>> tables, parameters;  // padded
-    std::vector<double> intercept;
-    int classes, pad;
-};
-
-template <int kPad>
-void add_lookup(const uint32_t* codes, const double* table, int count, int pad, double* scores) {
+// Adds a row of each of kTables tables to each row of scores, in the order of the tables: several
+// at a time, because reading and writing the scores costs more than adding to them.
+template <int kPad, int kTables>
+LESSNAIVE_WIDE void add_rows(const uint32_t (*codes)[kBlock], const double* const* tables,
+                             int count, int pad, double* scores) {
     const int width = kPad > 0 ? kPad : pad;
     for (int k = 0; k < count; ++k) {
-        const double* row = table + int64_t{codes[k]} * width;
         double* sum = scores + k * width;
-        for (int c = 0; c < width; ++c) sum[c] += row[c];
+        const double* rows[kTables];
+        for (int t = 0; t < kTables; ++t) rows[t] = tables[t] + int64_t{codes[t][k]} * width;
+        for (int c = 0; c < width; ++c) {
+            double value = sum[c];
+            for (int t = 0; t < kTables; ++t) value += rows[t][c];
+            sum[c] = value;
+        }
     }
 }
 
-// Returns whether a value was infinite.
-template <int kPad>
-bool add_quadratic(const double* x, const double* parameters, int count, int pad, double* scores) {
-    const int width = kPad > 0 ? kPad : pad;
-    const double *offset = parameters, *center = offset + width, *inverse_scale = center + width,
-                 *missing = inverse_scale + width;
-    bool infinite = false;
+// Scores of a block from lookups, (kBlock, pad): a row of a table is added to a row of scores.
+class LookupScorer {
+  public:
+    LookupScorer(const std::vector<Lookup>& lookups, const double* intercept, int classes)
+        : lookups_(lookups), pad_(padded(classes)) {
+        intercept_ = pad_rows(intercept, 1, classes, pad_);
+        for (const Lookup& lookup : lookups)
+            tables_.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, pad_));
+    }
+
+    int pad() const { return pad_; }
+
+    void score(int64_t first, int count, double* scores) const {
+        switch (pad_) {
+            case 1:
+                return score_block<1>(first, count, scores);
+            case 2:
+                return score_block<2>(first, count, scores);
+            case 4:
+                return score_block<4>(first, count, scores);
+            case 8:
+                return score_block<8>(first, count, scores);
+            case 16:
+                return score_block<16>(first, count, scores);
+            default:
+                return score_block<0>(first, count, scores);
+        }
+    }
+
+  private:
+    template <int kPad>
+    void score_block(int64_t first, int count, double* scores) const {
+        for (int k = 0; k < count; ++k) std::copy_n(intercept_.data(), pad_, scores + k * pad_);
+        size_t j = 0;
+        for (; j + 4 <= lookups_.size(); j += 4) add_tables<kPad, 4>(j, first, count, scores);
+        for (; j < lookups_.size(); ++j) add_tables<kPad, 1>(j, first, count, scores);
+    }
+
+    template <int kPad, int kTables>
+    void add_tables(size_t j, int64_t first, int count, double* scores) const {
+        uint32_t codes[kTables][kBlock];
+        const double* tables[kTables];
+        for (int t = 0; t < kTables; ++t) {
+            load_codes(lookups_[j + t].coded, first, count, codes[t]);
+            tables[t] = tables_[j + t].data();
+        }
+        add_rows<kPad, kTables>(codes, tables, count, pad_, scores);
+    }
+
+    const std::vector<Lookup>& lookups_;
+    std::vector<std::vector<double>> tables_;
+    std::vector<double> intercept_;
+    int pad_;
+};
+
+struct Found {
+    bool missing = false, infinite = false;
+};
+
+LESSNAIVE_WIDE Found look_at(const double* x, int count) {
+    Found found;
     for (int k = 0; k < count; ++k) {
-        const double value = x[k];
-        double* sum = scores + k * width;
-        if (value != value) {
-            for (int c = 0; c < width; ++c) sum[c] += missing[c];
-            continue;
+        found.missing |= x[k] != x[k];
+        found.infinite |= std::fabs(x[k]) > std::numeric_limits<double>::max();
+    }
+    return found;
+}
+
+// Scores of a block from quadratics, (classes, kBlock): class by class, so that the inner loop runs
+// over rows and is wide whatever the number of classes. Returns what was found in x.
+LESSNAIVE_WIDE Found add_quadratic(const double* x, const double* parameters, int count,
+                                   int classes, double* scores) {
+    const Found found = look_at(x, count);
+    for (int c = 0; c < classes; ++c) {
+        const double offset = parameters[c], center = parameters[classes + c],
+                     factor = std::sqrt(0.5) / parameters[2 * classes + c],
+                     missing = parameters[3 * classes + c];
+        double* sum = scores + c * kBlock;
+        const auto score_of = [=](double value) {
+            const double z = (value - center) * factor;
+            return offset - std::min(kFarthest, z * z);
+        };
+        if (!found.missing) {
+            for (int k = 0; k < count; ++k) sum[k] += score_of(x[k]);
+        } else {
+            for (int k = 0; k < count; ++k) sum[k] += x[k] == x[k] ? score_of(x[k]) : missing;
         }
-        infinite |= std::fabs(value) > 1.7976931348623157e308;
-        for (int c = 0; c < width; ++c) {
-            const double z = (value - center[c]) * inverse_scale[c];
-            const double half = 0.5 * z * z;
-            sum[c] += offset[c] - (half < kFarthest ? half : kFarthest);
-        }
+    }
+    return found;
+}
+
+// Index of the first column with an infinite value, or -1.
+int64_t score_quadratics(const std::vector<Quadratic>& quadratics, int64_t first, int count,
+                         int classes, double* scores) {
+    double x[kBlock];
+    int64_t infinite = -1;
+    std::fill_n(scores, kBlock * classes, 0.0);
+    for (size_t j = 0; j < quadratics.size(); ++j) {
+        load_numbers(quadratics[j].column, first, count, x);
+        const Found found = add_quadratic(x, quadratics[j].parameters, count, classes, scores);
+        if (found.infinite && infinite < 0) infinite = static_cast<int64_t>(j);
     }
     return infinite;
 }
 
-void finish_row(double* row, int classes, Output output) {
+void normalize(double* row, int classes, Output output) {
     if (output == Output::joint) return;
     double highest = row[0];
     for (int c = 1; c < classes; ++c) highest = std::max(highest, row[c]);
@@ -80,85 +163,42 @@ void finish_row(double* row, int classes, Output output) {
         for (int c = 0; c < classes; ++c) row[c] /= sum;
     } else {
         for (int c = 0; c < classes; ++c) sum += std::exp(row[c] - highest);
-        const double normalizer = highest + std::log(sum);
-        for (int c = 0; c < classes; ++c) row[c] -= normalizer;
+        // Not row[c] - (highest + log(sum)): far from all classes that would lose the digits.
+        const double log_sum = std::log(sum);
+        for (int c = 0; c < classes; ++c) row[c] = (row[c] - highest) - log_sum;
     }
 }
 
-template <int kPad>
-int64_t score_block(const Plan& plan, int64_t first, int count, double* scores) {
-    const int pad = plan.pad;
-    uint32_t codes[kBlock];
-    double x[kBlock];
-    int64_t infinite = -1;
-    for (int k = 0; k < count; ++k)
-        std::copy(plan.intercept.begin(), plan.intercept.end(), scores + k * pad);
-    for (size_t j = 0; j < plan.lookups.size(); ++j) {
-        load_codes(plan.lookups[j].coded, first, count, codes);
-        add_lookup<kPad>(codes, plan.tables[j].data(), count, pad, scores);
+void keep_smallest(std::atomic<int64_t>& kept, int64_t found) {
+    int64_t known = kept;
+    while (found < known && !kept.compare_exchange_weak(known, found)) {
     }
-    for (size_t j = 0; j < plan.quadratics.size(); ++j) {
-        load_numbers(plan.quadratics[j].column, first, count, x);
-        if (add_quadratic<kPad>(x, plan.parameters[j].data(), count, pad, scores) && infinite < 0)
-            infinite = static_cast<int64_t>(j);
-    }
-    return infinite;
-}
-
-int64_t score_block(const Plan& plan, int64_t first, int count, double* scores) {
-    switch (plan.pad) {
-        case 1:
-            return score_block<1>(plan, first, count, scores);
-        case 2:
-            return score_block<2>(plan, first, count, scores);
-        case 4:
-            return score_block<4>(plan, first, count, scores);
-        case 8:
-            return score_block<8>(plan, first, count, scores);
-        case 16:
-            return score_block<16>(plan, first, count, scores);
-        default:
-            return score_block<0>(plan, first, count, scores);
-    }
-}
-
-Plan make_plan(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
-               const double* intercept, int classes) {
-    Plan plan{lookups, quadratics, {}, {}, {}, classes, padded(classes)};
-    plan.intercept = pad_rows(intercept, 1, classes, plan.pad);
-    for (const Lookup& lookup : lookups)
-        plan.tables.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, plan.pad));
-    for (const Quadratic& quadratic : quadratics) {
-        plan.parameters.push_back(pad_rows(quadratic.parameters, 4, classes, plan.pad));
-        double* scale = plan.parameters.back().data() + 2 * plan.pad;
-        std::transform(scale, scale + classes, scale, [](double s) { return 1.0 / s; });
-    }
-    return plan;
 }
 
 }  // namespace
 
 int64_t score(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
               const double* intercept, int64_t rows, int classes, Output output, double* out) {
-    const Plan plan = make_plan(lookups, quadratics, intercept, classes);
+    const LookupScorer scorer(lookups, intercept, classes);
     const int64_t task_rows = kBlock * kBlocksPerTask;
     const int64_t tasks = (rows + task_rows - 1) / task_rows;
     const int64_t cells = rows * static_cast<int64_t>(lookups.size() + quadratics.size() + 1);
     const int64_t none = static_cast<int64_t>(quadratics.size());
     std::atomic<int64_t> infinite{none};
     parallel_for(tasks, cells, [&](int64_t task) {
-        std::vector<double> scores(kBlock * plan.pad);
+        std::vector<double> by_row(kBlock * scorer.pad()), by_class(kBlock * classes);
         const int64_t end = std::min(rows, (task + 1) * task_rows);
         for (int64_t first = task * task_rows; first < end; first += kBlock) {
             const int count = static_cast<int>(std::min<int64_t>(kBlock, end - first));
-            const int64_t found = score_block(plan, first, count, scores.data());
-            int64_t known = infinite;
-            while (found >= 0 && found < known && !infinite.compare_exchange_weak(known, found)) {
-            }
+            scorer.score(first, count, by_row.data());
+            const int64_t found =
+                score_quadratics(quadratics, first, count, classes, by_class.data());
+            if (found >= 0) keep_smallest(infinite, found);
             for (int k = 0; k < count; ++k) {
                 double* row = out + (first + k) * classes;
-                std::copy_n(scores.data() + k * plan.pad, classes, row);
-                finish_row(row, classes, output);
+                for (int c = 0; c < classes; ++c)
+                    row[c] = by_row[k * scorer.pad() + c] + by_class[c * kBlock + k];
+                normalize(row, classes, output);
             }
         }
     });

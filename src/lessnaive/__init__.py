@@ -1,6 +1,9 @@
 """Naive Bayes, less naive: classifiers for real tables."""
 
+from lessnaive.encoding.mdlp import MDLPDiscretizer
+from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
+from lessnaive.export import load, save
 from lessnaive.models import NaiveBayes
 from lessnaive.scorecard import Scorecard
 
@@ -8,9 +11,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ExtraColumnWarning",
+    "MDLPDiscretizer",
+    "MODLEncoder",
     "ModelFormatError",
     "NaiveBayes",
     "Scorecard",
     "TableError",
     "__version__",
+    "load",
+    "save",
 ]

@@ -31,3 +31,16 @@ def score(
     out: NDArray[np.float64],
 ) -> int: ...
 def max_threads() -> int: ...
+def discretize(
+    columns: Sequence[NDArray[Any]],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    classes: int,
+    modl: bool,
+    use_missing: bool,
+    exact_parts: int = ...,
+) -> list[tuple[list[float], list[float], int, float, float, float]]: ...
+def group(
+    tables: Sequence[NDArray[np.float64]],
+) -> list[tuple[list[int], list[float], float, float, float]]: ...
+def digitize(column: NDArray[Any], edges: NDArray[np.float64], out: NDArray[np.uint32]) -> None: ...

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["ExtraColumnWarning", "ModelFormatError", "TableError"]
+import sys
+import warnings
+
+__all__ = ["ExtraColumnWarning", "ModelFormatError", "TableError", "warn_caller"]
 
 
 class TableError(ValueError):
@@ -15,3 +18,14 @@ class ModelFormatError(ValueError):
 
 class ExtraColumnWarning(UserWarning):
     """A table has columns that the model was not fitted on; they are ignored."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of lessnaive and scikit-learn that led here, however deep."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+_INSIDE = ("lessnaive", "sklearn")

@@ -50,7 +50,7 @@ def broadcast_beta(
     out = np.empty((2, n_classes, n_features))
     for place, letter in enumerate("ab"):
         values = np.asarray(beta[place], dtype=np.float64)
-        if values.ndim == 1 and n_classes == n_features and values.size > 1:
+        if values.ndim == 1 and values.size == n_classes == n_features > 1:
             raise ValueError(
                 f"beta: {letter} is a flat list of {values.size} numbers, which could be one per "
                 "class or one per column: give it the shape (n_classes, 1) or (1, n_features)."

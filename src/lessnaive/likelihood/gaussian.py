@@ -22,8 +22,14 @@ class Gaussian(NamedTuple):
 
     @property
     def log_peak(self) -> NDArray[np.float64]:
-        """Log-density at the mean."""
-        return -0.5 * (_LOG_TWO_PI + np.log(self.variance))
+        """Log-density at the mean; 0 for the flat density of infinite variance."""
+        log_density = -0.5 * (_LOG_TWO_PI + np.log(self.variance))
+        return np.where(np.isinf(self.variance), 0.0, log_density)
+
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """Standard deviation, finite."""
+        return np.minimum(np.sqrt(self.variance), np.finfo(np.float64).max)
 
 
 def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: float) -> Gaussian:
@@ -35,7 +41,7 @@ def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: 
 
     The variance is no less than ``variance_floor`` times the variance of the whole column. A class
     without a value in this column takes the mean and variance of the whole column; a column
-    without spread says nothing and gets variance 1 everywhere.
+    without spread says nothing, whatever the value: its variance is infinite.
 
     Parameters
     ----------
@@ -57,7 +63,7 @@ def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: 
         _core.merge_moments(whole, np.ascontiguousarray(row.reshape(1, 1, 6)))
     total, center, spread = whole[0, 0, 0], whole[0, 0, 1] + whole[0, 0, 2], whole[0, 0, 3]
     if total == 0 or spread / total == 0:
-        return Gaussian(np.full(len(weight), center), np.ones(len(weight)))
+        return Gaussian(np.full(len(weight), center), np.full(len(weight), np.inf))
     seen = weight > 0
     if shared:
         variance = np.full(len(weight), squares.sum() / total)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.exceptions import TableError
+from lessnaive.plain import Node
 from lessnaive.table import Coded, Column, Value
 from lessnaive.table.column import infinite_value
 
@@ -20,8 +21,10 @@ __all__ = [
     "update_all",
 ]
 
-# Columns coded and counted at a time: enough for the threads, few enough for the memory.
-_GROUP = 16
+# What the moments of a column are made of, in the order of the core.
+_MOMENTS = ("weight", "mean", "mean_low", "squares", "squares_low", "missing")
+# Bytes of codes made before they are counted and let go: enough to keep the threads busy.
+_CODES_HELD = 64 << 20
 
 
 class ValueCounts:
@@ -89,6 +92,25 @@ class ValueCounts:
         order = [i for i in _sorted_order(self.levels) if seen[i]]
         return [self.levels[i] for i in order], self.counts[order]
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {
+            "levels": self.levels,
+            "declared": self._declared,
+            "counts": self.counts.tolist(),
+            "missing": self.missing.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, n_classes: int) -> Self:
+        """Return the counts that plain data describes; ModelFormatError if it describes none."""
+        fields = node.record("levels", "declared", "counts", "missing")
+        out = cls(n_classes, fields["levels"].values())
+        out.counts = fields["counts"].matrix(len(out.levels), n_classes, 0.0)
+        out.missing = fields["missing"].numbers(n_classes, 0.0)
+        out._declared = fields["declared"].integer(0, len(out.levels))
+        return out
+
 
 class ValueMoments:
     """Weight, mean and squared deviations of a numeric column, by class; missing apart."""
@@ -105,13 +127,23 @@ class ValueMoments:
         """Whether any row had a value."""
         return bool(self.moments[:, 0].any())
 
-    def merge(self, batch: NDArray[np.float64]) -> None:
-        """Add the moments of a batch."""
-        _core.merge_moments(self.moments[None], np.ascontiguousarray(batch)[None])
-
     def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
         """Make room for new classes: class c becomes class places[c]."""
         self.moments = np.ascontiguousarray(_spread_axis(self.moments.T, places, n_classes).T)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the moments as plain data."""
+        return {key: values.tolist() for key, values in zip(_MOMENTS, self.moments.T, strict=True)}
+
+    @classmethod
+    def from_plain(cls, node: Node, n_classes: int) -> Self:
+        """Return the moments that plain data describes; ModelFormatError if it describes none."""
+        fields = node.record(*_MOMENTS)
+        out = cls(n_classes)
+        for place, key in enumerate(_MOMENTS):
+            lowest = {"low": 0.0} if key in ("weight", "missing") else {}
+            out.moments[:, place] = fields[key].numbers(n_classes, **lowest)
+        return out
 
 
 ColumnStatistics = ValueCounts | ValueMoments
@@ -124,62 +156,77 @@ def update_all(
     weights: NDArray[np.float64] | None,
 ) -> None:
     """Add the rows of a batch to the statistics of its columns: all of them, or none on error."""
-    numeric = [j for j, s in enumerate(statistics) if isinstance(s, ValueMoments)]
-    counted = [j for j, s in enumerate(statistics) if isinstance(s, ValueCounts)]
-    moments = _batch_moments(statistics, [columns[j] for j in numeric], numeric, labels, weights)
-    tables = _batch_tables(statistics, columns, counted, labels, weights)
-    for place, j in enumerate(numeric):
-        statistics[j].merge(moments[place])  # type: ignore[union-attr]
-    for j, (coded, table) in zip(counted, tables, strict=True):
-        statistics[j].gather(coded, table)  # type: ignore[union-attr]
+    pairs = list(zip(statistics, columns, strict=True))
+    numeric = [(s, column) for s, column in pairs if isinstance(s, ValueMoments)]
+    counted = [(s, column) for s, column in pairs if isinstance(s, ValueCounts)]
+    moments = _new_moments(numeric, labels, weights)
+    tables = _new_tables(counted, labels, weights)
+    for (mine, _), new in zip(numeric, moments, strict=True):
+        mine.moments = new
+    for (counts, _), (coded, table) in zip(counted, tables, strict=True):
+        counts.gather(coded, table)
 
 
-def _batch_moments(
-    statistics: Sequence[ColumnStatistics],
-    columns: Sequence[Column],
-    places: Sequence[int],
+def _new_moments(
+    numeric: Sequence[tuple[ValueMoments, Column]],
     labels: NDArray[Any],
     weights: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    if not columns:
+    """Moments of numeric columns with the rows of a batch added: (columns, classes, 6)."""
+    if not numeric:
         return np.empty((0, 0, 6))
-    values = [column.numbers() for column in columns]
-    batch = np.zeros((len(columns), len(statistics[places[0]].missing), 6))
-    _core.moments(values, labels, weights, batch)
-    broken = ~np.isfinite(batch).all(axis=(1, 2))
+    values = [column.numbers() for _, column in numeric]
+    out = np.stack([so_far.moments for so_far, _ in numeric])
+    _core.moments(values, labels, weights, out)
+    broken = ~np.isfinite(out).all(axis=(1, 2)) | ~np.isfinite(_whole(out)).all(axis=1)
     if broken.any():
         j = int(broken.argmax())
+        name = numeric[j][1].name
         if np.isinf(values[j]).any():
-            raise infinite_value(columns[j].name)
+            raise infinite_value(name)
         raise TableError(
-            f"Column {columns[j].name!r} holds values too large to be squared (near "
+            f"Column {name!r} holds values too large to be squared (near "
             f"{np.nanmax(np.abs(values[j])):.3g}): rescale the column."
         )
-    return batch
+    return out
 
 
-def _batch_tables(
-    statistics: Sequence[ColumnStatistics],
-    columns: Sequence[Column],
-    places: Sequence[int],
+def _whole(moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Moments of columns over all classes: (columns, 6)."""
+    out = np.zeros((len(moments), 1, 6))
+    for c in range(moments.shape[1]):
+        _core.merge_moments(out, np.ascontiguousarray(moments[:, c : c + 1]))
+    return out[:, 0]
+
+
+def _new_tables(
+    counted: Sequence[tuple[ValueCounts, Column]],
     labels: NDArray[Any],
     weights: NDArray[np.float64] | None,
 ) -> list[tuple[Coded, NDArray[np.float64]]]:
     tables: list[tuple[Coded, NDArray[np.float64]]] = []
+    waiting: list[tuple[Coded, NDArray[np.float64]]] = []
+    held = 0
+    for so_far, column in counted:
+        coded = column.coded()
+        waiting.append((coded, so_far.spread(coded)))
+        held += coded.codes.nbytes if coded.codes.flags.owndata else 0
+        if held > _CODES_HELD:
+            tables += _counted(waiting, labels, weights)
+            waiting, held = [], 0
+    return tables + _counted(waiting, labels, weights)
+
+
+def _counted(
+    batch: Sequence[tuple[Coded, NDArray[np.float64]]],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+) -> list[tuple[Coded, NDArray[np.float64]]]:
+    """Count, and let go of the codes."""
+    codes, shifts = [c.codes for c, _ in batch], [c.shift for c, _ in batch]
+    _core.count(codes, shifts, labels, weights, [table for _, table in batch])
     nothing = np.empty(0, dtype=np.int8)
-    for start in range(0, len(places), _GROUP):
-        group = places[start : start + _GROUP]
-        coded = [columns[j].coded() for j in group]
-        spread = [
-            statistics[j].spread(c)  # type: ignore[union-attr]
-            for j, c in zip(group, coded, strict=True)
-        ]
-        _core.count([c.codes for c in coded], [c.shift for c in coded], labels, weights, spread)
-        # The codes are not needed any more, and may be large.
-        tables += [
-            (Coded(nothing, c.shift, c.levels), t) for c, t in zip(coded, spread, strict=True)
-        ]
-    return tables
+    return [(c._replace(codes=nothing), table) for c, table in batch]
 
 
 def _spread_axis(values: NDArray[Any], places: NDArray[np.int64], n: int) -> NDArray[Any]:

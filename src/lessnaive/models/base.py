@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
 
@@ -23,6 +24,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    _scorecard: Scorecard | None
 
     @property
     @abstractmethod
@@ -89,15 +91,28 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_columns_and_classes(self, schema: Schema, classes: NDArray[Any]) -> None:
         self.classes_ = classes
-        self.n_features_in_ = len(schema)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        schema.publish(self)
+
+    def _state_to_plain(self) -> dict[str, Any]:
+        """Return what a model file keeps besides parameters and scorecard, as plain data."""
+        return {}
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        """Become the fitted model of a model file; the scores are taken as they are.
+
+        An estimator that overrides ``_state_to_plain`` reads here what it wrote there.
+        """
+        state.record()
+        self._set_columns_and_classes(scorecard.schema, scorecard.classes)
+        self._scorecard = scorecard
 
     def _fitted_scorecard(self) -> Scorecard:
-        check_is_fitted(self)
-        return self.scorecard_
+        scorecard: Scorecard | None = getattr(self, "scorecard_", None)
+        if scorecard is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: call fit first."
+            )
+        return scorecard
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what inputs are taken."""

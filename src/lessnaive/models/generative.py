@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
+from lessnaive.encoding.binning import Binning, Discretization, discretize, group_values
+from lessnaive.encoding.encodings import Values
 from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood, broadcast_beta
 from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.likelihood.gaussian import fit_gaussian
@@ -20,17 +22,28 @@ from lessnaive.likelihood.statistics import (
     ValueMoments,
     update_all,
 )
+from lessnaive.plain import Node
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 from lessnaive.table import Column, Kind, Schema, Table
 from lessnaive.table.schema import categorical_columns
+from lessnaive.table.training import Training, no_values
 
-__all__ = ["GenerativeParameters", "NaiveBayesStatistics", "log_prior", "make_scorecard"]
+__all__ = [
+    "GenerativeParameters",
+    "NaiveBayesStatistics",
+    "check_priors",
+    "learn",
+    "log_prior",
+    "make_scorecard",
+]
 
 
 class GenerativeParameters(Protocol):
     """Parameters of an estimator that say how counts become likelihoods."""
 
     numeric: str
+    categorical: str
+    n_bins: int
     smoothing: float | str
     beta: tuple[ArrayLike, ArrayLike] | None
     priors: str | ArrayLike
@@ -56,7 +69,19 @@ class NaiveBayesStatistics:
         self.classes = classes
         self.fixed = fixed
         self.class_count = np.zeros(len(classes))
-        self.columns = [self._empty(j) for j in range(len(schema))]
+        self.columns: list[ColumnStatistics | Binning] = [
+            self._empty(j) for j in range(len(schema))
+        ]
+
+    @property
+    def additive(self) -> list[ColumnStatistics]:
+        """Statistics of the columns to which rows can be added."""
+        return [column for column in self.columns if not isinstance(column, Binning)]
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether rows can be added to all columns: bins are found once, from all the rows."""
+        return len(self.additive) == len(self.schema)
 
     @classmethod
     def start(
@@ -81,7 +106,9 @@ class NaiveBayesStatistics:
         weights: NDArray[np.float64] | None,
     ) -> None:
         """Add rows; on error nothing is added."""
-        update_all(self.columns, columns, labels, weights)
+        pairs = zip(self.columns, columns, strict=True)
+        counted = [column for mine, column in pairs if not isinstance(mine, Binning)]
+        update_all(self.additive, counted, labels, weights)
         everything = np.broadcast_to(np.uint8(0), len(labels))
         _core.count([everything], [0], labels, weights, [self.class_count[None]])
 
@@ -97,6 +124,11 @@ class NaiveBayesStatistics:
                 f"y holds the class {new[0]!r}, which is not among the classes given in the first "
                 f"call of partial_fit: {self.classes.tolist()}."
             )
+        if len({isinstance(label, str) for label in (*known, *new)}) > 1:
+            raise ValueError(
+                f"Unknown label type: y holds {new[0]!r}, but the classes so far are "
+                f"{self.classes.tolist()}: convert all labels to one type."
+            )
         classes = np.unique(np.concatenate([self.classes, found]))
         grown = copy.deepcopy(self)
         moved = np.searchsorted(classes, self.classes)
@@ -104,7 +136,7 @@ class NaiveBayesStatistics:
         count = np.zeros(len(classes))
         count[moved] = self.class_count
         grown.class_count = count
-        for column in grown.columns:
+        for column in grown.additive:
             column.spread_classes(moved, len(classes))
         return grown, np.searchsorted(classes, found)
 
@@ -113,16 +145,16 @@ class NaiveBayesStatistics:
 
         Kinds of columns that hold text now and numbers later become mixed. A copy if any changes.
         """
-        names = {column.name: column for column in table.columns}
-        named = self.schema.named and table.named
-        if not named and len(table.columns) != len(self.schema):
+        columns = table.columns
+        if self.schema.named and table.named:
+            place = {column.name: column for column in table.columns}
+            columns = [place[name] for name in self.schema.names if name in place]
+        if len(columns) != len(self.schema):
             return self  # an error, for the schema to report
-        now = categorical_columns(table, categorical_features)
-        role = dict(zip(names, now, strict=True))
+        categorical = categorical_columns(columns, self.schema.names, categorical_features)
         out = self
-        for j, name in enumerate(self.schema.names):
-            column = names.get(name) if named else table.columns[j]
-            if column is None or column.kind in (Kind.EMPTY, self.schema.kinds[j]):
+        for j, column in enumerate(columns):
+            if column.kind in (Kind.EMPTY, self.schema.kinds[j]):
                 continue
             kind = _joined(self.schema, j, column.kind)
             if self.columns[j].has_values() and kind is None:
@@ -131,11 +163,93 @@ class NaiveBayesStatistics:
             out.schema.kinds[j] = kind or column.kind
             if not self.columns[j].has_values():
                 out.schema.kinds[j] = column.kind
-                out.schema.categorical[j] = role[column.name]
+                out.schema.categorical[j] = categorical[j]
                 fresh = out._empty(j)
                 fresh.missing[:] = self.columns[j].missing
                 out.columns[j] = fresh
         return out
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the statistics as plain data, without the schema and the classes."""
+        return {
+            "fixed_classes": self.fixed,
+            "class_count": self.class_count.tolist(),
+            "columns": [c.to_plain() for c in self.additive] if self.is_additive else None,
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, classes: NDArray[Any]) -> Self:
+        """Return the statistics that plain data describes; ModelFormatError if it describes none.
+
+        Parameters
+        ----------
+        node : Node
+            What :meth:`to_plain` returned.
+        schema : Schema
+            The columns.
+        classes : array of shape (n_classes,)
+            The classes, sorted.
+
+        Returns
+        -------
+        NaiveBayesStatistics
+        """
+        fields = node.record("fixed_classes", "class_count", "columns")
+        out = cls(schema, classes, fixed=fields["fixed_classes"].flag())
+        out.class_count = fields["class_count"].numbers(len(classes), 0.0)
+        if fields["columns"].is_null():
+            out.columns = []
+            return out
+        items = fields["columns"].items()
+        if len(items) != len(schema):
+            raise fields["columns"].error(f"expected {len(schema)} columns, got {len(items)}")
+        out.columns = [
+            empty.from_plain(item, len(classes))
+            for empty, item in zip(out.additive, items, strict=True)
+        ]
+        return out
+
+
+def learn(parameters: GenerativeParameters, training: Training) -> NaiveBayesStatistics:
+    """Count what the parameters ask for, having found bins and groups where they ask for these.
+
+    Parameters
+    ----------
+    parameters : estimator
+        Says which likelihood each kind of column has.
+    training : Training
+        The rows.
+
+    Returns
+    -------
+    NaiveBayesStatistics
+    """
+    schema, classes = training.schema, training.classes
+    statistics = NaiveBayesStatistics(schema, classes)
+    columns, use_missing = training.table.columns, parameters.missing == "category"
+    rows = training.labels, training.weights, len(classes)
+    numeric = [j for j, named in enumerate(schema.categorical) if not named]
+    named = [j for j, named in enumerate(schema.categorical) if named]
+    if parameters.numeric in get_args(Discretization):
+        method = cast(Discretization, parameters.numeric)
+        found = discretize(
+            [columns[j] for j in numeric],
+            *rows,
+            method,
+            use_missing=use_missing,
+            n_bins=parameters.n_bins,
+        )
+        for j, binning in zip(numeric, found, strict=True):
+            statistics.columns[j] = binning
+    if parameters.categorical == "modl":
+        found = group_values([columns[j] for j in named], *rows, use_missing=use_missing)
+        for j, binning in zip(named, found, strict=True):
+            statistics.columns[j] = binning
+    statistics.update(columns, training.labels, training.weights)
+    for name, column in zip(schema.names, statistics.columns, strict=True):
+        if not column.has_values():
+            raise no_values(name)
+    return statistics
 
 
 def _joined(schema: Schema, j: int, kind: Kind) -> Kind | None:
@@ -167,6 +281,14 @@ def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDAr
             return np.full(n_classes, -np.log(n_classes))
         each = {"smoothed": 1.0 / n_classes, "laplace": 1.0, "empirical": 0.0}[priors]
         return log_ratio(class_count + each, class_count.sum() + each * n_classes)
+    check_priors(priors, n_classes)
+    return log_ratio(np.asarray(priors, dtype=np.float64), 1.0)
+
+
+def check_priors(priors: str | ArrayLike, n_classes: int) -> None:
+    """Raise ValueError if the class probabilities are given and do not make sense."""
+    if isinstance(priors, str):
+        return
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_classes,):
         raise ValueError(
@@ -175,7 +297,6 @@ def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDAr
         )
     if not ((given >= 0).all() and abs(given.sum() - 1.0) < 1e-8):
         raise ValueError("priors must be non-negative numbers that sum to 1.")
-    return log_ratio(given, 1.0)
 
 
 def make_scorecard(parameters: GenerativeParameters, statistics: NaiveBayesStatistics) -> Scorecard:
@@ -200,7 +321,9 @@ def make_scorecard(parameters: GenerativeParameters, statistics: NaiveBayesStati
         beta = broadcast_beta(parameters.beta, len(statistics.classes), len(schema))
     terms: list[Term] = []
     for j, column in enumerate(statistics.columns):
-        if isinstance(column, ValueMoments):
+        if isinstance(column, Binning):
+            terms.append(_binned_term(parameters, schema.names[j], j, column))
+        elif isinstance(column, ValueMoments):
             terms.append(_gaussian_term(parameters, schema.names[j], j, column))
         else:
             column_beta = None if beta is None else beta[:, :, j]
@@ -228,7 +351,27 @@ def _table_term(
     elif levels:
         scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing)
     all_counts = np.concatenate([column.missing[None], counts, np.zeros((1, n_classes))])
-    return TableTerm(name, (place,), levels, scores, all_counts)
+    return TableTerm(name, (place,), Values(levels), scores, all_counts)
+
+
+def _binned_term(
+    parameters: GenerativeParameters, name: str, place: int, binning: Binning
+) -> TableTerm:
+    n_bins, n_classes = binning.counts.shape
+    scores = np.zeros((n_bins + 2, n_classes))
+    if binning.missing_apart:
+        everything = np.concatenate([binning.missing[None], binning.counts])
+        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing)
+    else:
+        counts = binning.counts.copy()
+        if binning.missing_bin is not None:
+            counts[binning.missing_bin] += binning.missing
+        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing)
+        if binning.missing_bin is not None and binning.missing.any():
+            scores[0] = scores[1 + binning.missing_bin]
+    nothing = np.zeros((1, n_classes))
+    counts = np.concatenate([binning.missing[None], binning.counts, nothing])
+    return TableTerm(name, (place,), binning.encoding, scores, counts)
 
 
 def _gaussian_term(
@@ -245,5 +388,5 @@ def _gaussian_term(
     if parameters.missing == "category" and column.missing.any():
         missing, present = categorical_log_likelihood(counts, parameters.smoothing)
         offset = offset + present
-    values = np.stack([offset, gaussian.mean, np.sqrt(gaussian.variance), missing])
+    values = np.stack([offset, gaussian.mean, gaussian.scale, missing])
     return QuadraticTerm(name, (place,), values, counts)

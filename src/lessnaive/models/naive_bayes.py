@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Self
+import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, get_args
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 
-from lessnaive.exceptions import TableError
+from lessnaive.encoding.binning import Discretization
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.models.generative import NaiveBayesStatistics, log_prior, make_scorecard
+from lessnaive.models.generative import (
+    NaiveBayesStatistics,
+    check_priors,
+    learn,
+    log_prior,
+    make_scorecard,
+)
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema, encode_labels, read_table, read_weights
+from lessnaive.table.training import read_training
 
 __all__ = ["NaiveBayes"]
+
+
+def _can_add_rows(model: NaiveBayes) -> bool:
+    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
+    binned = model.numeric in get_args(Discretization) or model.categorical == "modl"
+    learned = getattr(model, "_statistics", None)
+    if binned or not (learned is None or learned.is_additive):
+        raise AttributeError(
+            "partial_fit cannot find bins or groups, which need all the rows at once: use "
+            "numeric='gaussian' or 'gaussian_shared' and categorical='values', or fit."
+        )
+    return True
 
 
 class NaiveBayes(ScorecardClassifier):
@@ -31,14 +53,19 @@ class NaiveBayes(ScorecardClassifier):
 
     Parameters
     ----------
-    categorical_features : "from_dtype", "all", or array-like of names, positions or bool, \
-            default="from_dtype"
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities. With "from_dtype" these are the
-        columns of strings, categories, booleans and other objects; with a list, these and the ones
-        listed.
-    numeric : {"gaussian", "gaussian_shared"}, default="gaussian"
+        columns of strings, categories, booleans and other objects; with a list of names or
+        positions or a mask, these and the ones listed.
+    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
         Likelihood of numeric columns: a normal distribution per class, with a variance per class or
-        with one variance for all classes.
+        with one variance for all classes; or the frequencies of bins, found by the method of Fayyad
+        and Irani (see :class:`MDLPDiscretizer`), by MODL (see :class:`MODLEncoder`), or holding
+        equal shares of the rows. Bins are found inside ``fit``, from the training rows alone.
+    categorical : {"values", "modl"}, default="values"
+        What is counted in categorical columns: each value, or groups of values found by MODL.
+    n_bins : int, default=10
+        Number of bins of ``numeric="quantile"``.
     smoothing : float or "laplace", default=1.0
         Total pseudo-count s of a categorical column, shared evenly by its V values:
         :math:`p(v \mid c) = (n_{vc} + s / V) / (N_c + s)`. "laplace" is one per value, 0 is maximum
@@ -49,12 +76,12 @@ class NaiveBayes(ScorecardClassifier):
         values. (1, 1) is maximum likelihood, (2, 2) add-one smoothing. Each of a and b is a number,
         or an array with one number per class, per column, or per class and column. None: binary
         columns are smoothed like other categorical ones.
-    priors : {"smoothed", "laplace", "empirical", "uniform"} or array-like of shape (n_classes,), \
-            default="smoothed"
-        Class probabilities: :math:`(N_c + 1/C)/(N + 1)`, :math:`(N_c + 1)/(N + C)`,
-        :math:`N_c / N`, :math:`1 / C`, or given.
+    priors : str or array-like of shape (n_classes,), default="smoothed"
+        Class probabilities: "smoothed" is :math:`(N_c + 1/C)/(N + 1)`, "laplace"
+        :math:`(N_c + 1)/(N + C)`, "empirical" :math:`N_c / N`, "uniform" :math:`1 / C`; or given.
     missing : {"ignore", "category"}, default="ignore"
-        What a missing value says: nothing, or what its frequency in each class says.
+        What a missing value says: nothing, or what its frequency in each class says. It then counts
+        as one more value, so that a binary column with gaps has three and `beta` does not apply.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
 
@@ -70,7 +97,7 @@ class NaiveBayes(ScorecardClassifier):
         The fitted model: what each value of each column adds to the score of each class.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the columns, if the table had names.
 
     Examples
@@ -85,12 +112,14 @@ class NaiveBayes(ScorecardClassifier):
     >>> model = NaiveBayes().fit(X, y)
     >>> new = pd.DataFrame({"colour": ["red", "blue"], "weight": [None, 125.0]})
     >>> model.predict(new)
-    array(['apple', 'pear'], dtype=object)
+    array(['apple', 'pear'], dtype='<U5')
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
-        "numeric": [StrOptions({"gaussian", "gaussian_shared"})],
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],
+        "categorical": [StrOptions({"values", "modl"})],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
         "beta": [tuple, list, None],
         "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
@@ -98,13 +127,13 @@ class NaiveBayes(ScorecardClassifier):
         "variance_floor": [Interval(Real, 0, None, closed="left")],
     }
 
-    _scorecard: Scorecard | None
-
     def __init__(
         self,
         *,
         categorical_features: Any = "from_dtype",
         numeric: str = "gaussian",
+        categorical: str = "values",
+        n_bins: int = 10,
         smoothing: float | str = 1.0,
         beta: tuple[ArrayLike, ArrayLike] | None = None,
         priors: str | ArrayLike = "smoothed",
@@ -113,6 +142,8 @@ class NaiveBayes(ScorecardClassifier):
     ) -> None:
         self.categorical_features = categorical_features
         self.numeric = numeric
+        self.categorical = categorical
+        self.n_bins = n_bins
         self.smoothing = smoothing
         self.beta = beta
         self.priors = priors
@@ -137,27 +168,14 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
-        table = read_table(X)
-        weights = read_weights(sample_weight, table.n_rows)
-        classes, labels = encode_labels(y, table.n_rows, weights)
-        if len(classes) < 2:
-            raise TableError(
-                f"The target has one class only ({classes.tolist()[0]!r}): a classifier needs rows "
-                "of at least two classes."
-            )
-        schema = Schema.of(table, self.categorical_features)
-        statistics = NaiveBayesStatistics(schema, classes)
-        statistics.update(table.columns, labels, weights)
-        for name, column in zip(schema.names, statistics.columns, strict=True):
-            if not column.has_values():
-                raise TableError(
-                    f"Column {name!r} has no values, every row is missing: drop the column."
-                )
+        training = read_training(X, y, sample_weight, self.categorical_features)
+        statistics = learn(self, training)
         scorecard = make_scorecard(self, statistics)
-        self._adopt(statistics)
+        self._adopt(statistics, scorecard.intercept.copy())
         self._scorecard = scorecard
         return self
 
+    @available_if(_can_add_rows)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
@@ -199,8 +217,9 @@ class NaiveBayes(ScorecardClassifier):
             statistics = statistics.resolved(table, self.categorical_features)
             columns = statistics.schema.match(table, type(self).__name__)
         statistics, places = statistics.with_classes(found)
+        check_priors(self.priors, len(statistics.classes))  # before anything is added
         statistics.update(columns, places[labels], weights)
-        self._adopt(statistics)
+        self._adopt(statistics, log_prior(self.priors, statistics.class_count))
         self._scorecard = None  # made when it is asked for: batches may be small and many
         return self
 
@@ -208,15 +227,24 @@ class NaiveBayes(ScorecardClassifier):
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         if getattr(self, "_statistics", None) is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: call fit first."
-            )
+            raise AttributeError("scorecard_ is there after fit or partial_fit only")
         if self._scorecard is None:
             self._scorecard = make_scorecard(self, self._statistics)
         return self._scorecard
 
-    def _adopt(self, statistics: NaiveBayesStatistics) -> None:
+    def _state_to_plain(self) -> dict[str, Any]:
+        return self._statistics.to_plain()
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        schema = copy.deepcopy(scorecard.schema)
+        statistics = NaiveBayesStatistics.from_plain(state, schema, scorecard.classes)
+        self._adopt(statistics, scorecard.intercept.copy())
+        self._scorecard = scorecard
+
+    def _adopt(
+        self, statistics: NaiveBayesStatistics, class_log_prior: NDArray[np.float64]
+    ) -> None:
         self._statistics = statistics
         self._set_columns_and_classes(statistics.schema, statistics.classes)
         self.class_count_ = statistics.class_count
-        self.class_log_prior_ = log_prior(self.priors, statistics.class_count)
+        self.class_log_prior_ = class_log_prior

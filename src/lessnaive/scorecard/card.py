@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard.frame import Backend, make_frame
-from lessnaive.scorecard.terms import Lookup, Term
+from lessnaive.plain import Node, array_to_plain
+from lessnaive.scorecard.terms import LARGEST_SCORE, Lookup, Term, term_from_plain
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import infinite_value
+from lessnaive.table.making import Backend, make_frame
 
 __all__ = ["Contributions", "Scorecard"]
 
@@ -121,15 +123,56 @@ class Scorecard:
         """Return the scorecard as plain data."""
         return {
             "schema": self.schema.to_plain(),
-            "classes": self.classes.tolist(),
+            "classes": array_to_plain(self.classes),
             "intercept": self.intercept.tolist(),
             "terms": [term.to_plain() for term in self.terms],
         }
+
+    @classmethod
+    def from_plain(cls, model: str, node: Node) -> Self:
+        """Return the scorecard that plain data describes.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model that it was made by.
+        node : Node
+            What :meth:`to_plain` returned.
+
+        Returns
+        -------
+        Scorecard
+        """
+        fields = node.record("schema", "classes", "intercept", "terms")
+        schema = Schema.from_plain(fields["schema"])
+        classes = _classes_from_plain(fields["classes"])
+        n_classes = len(classes)
+        return cls(
+            model,
+            schema,
+            classes,
+            fields["intercept"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+            [term_from_plain(item, schema, n_classes) for item in fields["terms"].items()],
+        )
 
     def _score(self, X: Any, output: str) -> NDArray[np.float64]:
         table = read_table(X)
         columns = self.schema.match(table, self.model)
         return _run(self.terms, columns, self.intercept, table.n_rows, output)
+
+
+def _classes_from_plain(node: Node) -> NDArray[Any]:
+    classes = node.array()
+    if classes.ndim != 1 or len(classes) == 0:
+        raise node.error("expected a list of one class or more")
+    labels = classes.tolist()
+    try:
+        ordered = all(first < second for first, second in pairwise(labels))
+    except TypeError:
+        ordered = False
+    if not ordered:
+        raise node.error("the classes are not in ascending order, each of them once")
+    return classes
 
 
 def _run(

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.table import Column, Value
+from lessnaive.encoding.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.plain import Node
+from lessnaive.table import Column, Schema, Value
 
-__all__ = ["Lookup", "Quadratic", "QuadraticTerm", "TableTerm", "Term", "TermRow"]
+__all__ = [
+    "LARGEST_SCORE",
+    "Lookup",
+    "Quadratic",
+    "QuadraticTerm",
+    "TableTerm",
+    "Term",
+    "TermRow",
+    "term_from_plain",
+]
 
 Floats = NDArray[np.float64]
+
+#: Scores in files are at most this large, so that no sum of them overflows.
+LARGEST_SCORE = 1e200
+# Scales in files are at least this large, so that one can divide by them.
+_SMALLEST_SCALE = 1e-300
+_QUADRATIC_KEYS = ("offset", "center", "scale", "missing")
 
 
 class Lookup(NamedTuple):
@@ -70,52 +86,62 @@ class Term(ABC):
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""
 
+    @classmethod
+    @abstractmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes; ModelFormatError if it describes none."""
+
 
 class TableTerm(Term):
-    """One score per value and class.
+    """One score per code and class: a code is a value, a group of values, or an interval.
 
     Attributes
     ----------
-    levels : list
-        The values, in the order of the rows.
-    scores : array of shape (1 + n_values + 1, n_classes)
+    encoding : Encoding
+        Which value has which code.
+    scores : array of shape (1 + n_codes + 1, n_classes)
         Row 0 is for missing, the last row for values never seen in training.
-    counts : array of shape (1 + n_values + 1, n_classes)
+    counts : array of shape (1 + n_codes + 1, n_classes)
         Weight of the training rows.
     """
-
-    type = "table"
 
     def __init__(
         self,
         name: str,
         inputs: tuple[int, ...],
-        levels: Sequence[Value],
+        encoding: Encoding,
         scores: Floats,
         counts: Floats,
     ) -> None:
         super().__init__(name, inputs)
-        self.levels = list(levels)
+        self.encoding = encoding
         self.scores = scores
         self.counts = counts
 
-    @cached_property
-    def _row_of(self) -> dict[Value, int]:
-        return {level: row for row, level in enumerate(self.levels, start=1)}
+    @property
+    def type(self) -> str:  # type: ignore[override]
+        """The name of the type in model files."""
+        return self.encoding.type
+
+    @property
+    def levels(self) -> list[Value]:
+        """The values, in the order of the rows, where each has a code of its own."""
+        if type(self.encoding) is not Values:
+            raise AttributeError(f"a term of {self.type} has no levels")
+        return self.encoding.levels
 
     def operand(self, columns: Sequence[Column]) -> Lookup:
-        """Return the scores, laid out for the codes of the column at hand."""
-        coded = columns[0].coded()
-        find, unseen = self._row_of.get, len(self.levels) + 1
-        rows = [0, *(find(level, unseen) for level in coded.levels)]
-        return Lookup(coded.codes, coded.shift, self.scores[rows])
+        """Return the rows of scores to look up."""
+        codes, shift, places = self.encoding.rows(columns[0])
+        scores = self.scores if places is None else self.scores.take(places, axis=0)
+        return Lookup(codes, shift, scores)
 
     def rows(self) -> Iterator[TermRow]:
-        """One line per value; one for missing if it was seen in training or has a score."""
+        """One line per code; one for missing if it was seen in training or has a score."""
         if self.counts[0].any() or self.scores[0].any():
             yield TermRow("(missing)", self.scores[0], self.counts[0])
-        for row, level in enumerate(self.levels, start=1):
-            yield TermRow(str(level), self.scores[row], self.counts[row])
+        for row, label in enumerate(self.encoding.labels(), start=1):
+            yield TermRow(label, self.scores[row], self.counts[row])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""
@@ -123,10 +149,28 @@ class TableTerm(Term):
             "type": self.type,
             "name": self.name,
             "inputs": list(self.inputs),
-            "levels": self.levels,
+            self.encoding.key: self.encoding.to_plain(),
             "scores": self.scores.tolist(),
             "counts": self.counts.tolist(),
         }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        kind = _ENCODINGS[node.entries()["type"].choice(_ENCODINGS)]
+        fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
+        place = _one_input(fields["inputs"], schema)
+        if kind is Intervals and schema.categorical[place]:
+            raise node.error(f"column {place} of the schema is categorical and has no intervals")
+        encoding = kind.from_plain(fields[kind.key])
+        shape = (encoding.n_codes + 2, n_classes)
+        return cls(
+            fields["name"].text(),
+            (place,),
+            encoding,
+            fields["scores"].matrix(*shape, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["counts"].matrix(*shape, 0.0),
+        )
 
 
 class QuadraticTerm(Term):
@@ -158,7 +202,7 @@ class QuadraticTerm(Term):
         offset, center, scale, missing = self.parameters
         if self.counts[0].any() or missing.any():
             yield TermRow("(missing)", missing, self.counts[0])
-        shapes = [f"{m:.6g} ± {s:.4g}" for m, s in zip(center, scale, strict=True)]
+        shapes = [_shape(m, s) for m, s in zip(center.tolist(), scale.tolist(), strict=True)]
         if len(set(shapes)) == 1:
             yield TermRow(shapes[0], offset, self.counts[1])
             return
@@ -174,10 +218,52 @@ class QuadraticTerm(Term):
             "name": self.name,
             "inputs": list(self.inputs),
             **{
-                key: row.tolist()
-                for key, row in zip(
-                    ("offset", "center", "scale", "missing"), self.parameters, strict=True
-                )
+                key: row.tolist() for key, row in zip(_QUADRATIC_KEYS, self.parameters, strict=True)
             },
             "counts": self.counts.tolist(),
         }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        fields = node.record("type", "name", "inputs", *_QUADRATIC_KEYS, "counts")
+        place = _one_input(fields["inputs"], schema)
+        if schema.categorical[place]:
+            raise node.error(f"column {place} of the schema is categorical and has no parabola")
+        parameters = [
+            fields["offset"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["center"].numbers(n_classes),
+            fields["scale"].numbers(n_classes, _SMALLEST_SCALE),
+            fields["missing"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+        ]
+        counts = fields["counts"].matrix(2, n_classes, 0.0)
+        return cls(fields["name"].text(), (place,), np.stack(parameters), counts)
+
+
+_ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
+_TYPES: dict[str, type[Term]] = {
+    **dict.fromkeys(_ENCODINGS, TableTerm),
+    QuadraticTerm.type: QuadraticTerm,
+}
+
+
+def term_from_plain(node: Node, schema: Schema, n_classes: int) -> Term:
+    """Return the term, of whatever type, that plain data describes."""
+    entries = node.entries()
+    if "type" not in entries:
+        raise node.error("the key 'type' is missing")
+    kind = _TYPES[entries["type"].choice(_TYPES)]
+    return kind.from_plain(node, schema, n_classes)
+
+
+def _one_input(node: Node, schema: Schema) -> int:
+    items = node.items()
+    if len(items) != 1:
+        raise node.error(f"expected one place of a column, got {len(items)}")
+    return items[0].integer(0, len(schema) - 1)
+
+
+def _shape(center: float, scale: float) -> str:
+    """Return how the parabola of a class reads; a column of one value has no width."""
+    flat = scale == np.finfo(np.float64).max
+    return f"{center:.6g}" if flat else f"{center:.6g} ± {scale:.4g}"

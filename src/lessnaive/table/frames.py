@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from lessnaive.exceptions import TableError
 from lessnaive.table.column import ArrayColumn, Coded, Column, ObjectColumn, factorize_numbers
 from lessnaive.table.kinds import Kind
-from lessnaive.table.objects import kind_of_objects
+from lessnaive.table.objects import FEW_ROWS, factorize_objects
 
-__all__ = ["frame_columns", "is_frame", "series_column"]
+__all__ = ["frame_columns", "is_frame", "is_lazy", "series_column"]
 
-# Up to this many rows a Python dictionary is faster than calling into the frame's library.
-_FEW_ROWS = 64
+# Booleans, integers of 1 to 8 bytes and floats of 4 and 8, as numpy spells them.
+_KERNEL_TYPES = "?bBhHiIlLqQfd"
 
 
 def is_frame(X: Any) -> bool:
@@ -26,9 +26,14 @@ def is_frame(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
+def is_lazy(X: Any) -> bool:
+    """Whether X is a data frame that is not computed yet."""
+    return nw.dependencies.is_polars_lazyframe(X)
+
+
 def frame_columns(X: Any) -> tuple[list[Any], list[Column], int]:
     """Names, columns and number of rows of a data frame."""
-    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    names = list(X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns)
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise TableError(f"Column {twice!r} occurs more than once: rename or drop one of them.")
@@ -42,16 +47,16 @@ def frame_columns(X: Any) -> tuple[list[Any], list[Column], int]:
 
 
 def _uniform_block(X: Any) -> NDArray[Any] | None:
-    """Return the one array behind a pandas frame whose columns are all of one numeric type."""
+    """Return the one array behind a pandas frame whose columns are all of one plain type."""
     if not nw.dependencies.is_pandas_dataframe(X) or X.shape[1] == 0:
         return None
     types = set(X.dtypes)
     if len(types) != 1:
         return None
     dtype = types.pop()
-    if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
+    if isinstance(dtype, np.dtype) and dtype.isnative and dtype.char in _KERNEL_TYPES:
         block: NDArray[Any] = X.to_numpy()
-        return block if block.dtype.kind != "f" or block.dtype.itemsize >= 4 else None
+        return block
     return None
 
 
@@ -63,27 +68,46 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
     if dtype.is_temporal() and dtype != nw.Time:
         return TemporalSeries(name, series)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        if nw.dependencies.is_pandas_like_series(series.to_native()) and _is_object(series):
-            return ObjectColumn(name, series.to_numpy().tolist())
+        native = series.to_native()
+        if nw.dependencies.is_pandas_like_series(native) and _is_object(series):
+            return ObjectColumn(name, series.to_numpy())
+        if _is_dictionary_of_other_things(native):
+            return CategoryObjects(name, series.to_list())
         return TextSeries(name, series)
     if dtype in (nw.Object, nw.Unknown):
         return ObjectColumn(name, series.to_list())
-    raise TableError(
-        f"Column {name!r} is of type {dtype}: convert it to numbers, strings or booleans, "
-        "or drop it."
-    )
+    return OtherSeries(name, series)
 
 
 def _is_object(series: nw.Series[Any]) -> bool:
     return str(series.to_native().dtype) == "object"
 
 
-class NumericSeries(Column):
-    """Numbers or booleans, perhaps with gaps."""
+def _is_dictionary_of_other_things(native: Any) -> bool:
+    """Whether an Arrow dictionary, here or behind a pandas series, holds other things than text."""
+    dtype = getattr(native, "type", None) or getattr(native.dtype, "pyarrow_dtype", None)
+    return "string" not in str(getattr(dtype, "value_type", "string"))
+
+
+class CategoryObjects(ObjectColumn):
+    """Categories that are Python objects."""
+
+    declared_categorical = True
+
+
+class SeriesColumn(Column):
+    """A column of a data frame."""
 
     def __init__(self, name: str, series: nw.Series[Any]) -> None:
         self.name = name
         self._series = series
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+
+class NumericSeries(SeriesColumn):
+    """Numbers or booleans, perhaps with gaps."""
 
     @property
     def kind(self) -> Kind:
@@ -95,7 +119,7 @@ class NumericSeries(Column):
         series = self._series
         if series.dtype == nw.Boolean:
             series = series.cast(nw.Int8)
-        elif series.dtype == nw.Decimal:
+        elif series.dtype in (nw.Decimal, nw.Int128, nw.UInt128):
             series = series.cast(nw.Float64)
         values = series.to_numpy()
         if values.dtype.kind in "iuf" and 2 <= values.dtype.itemsize <= 8:
@@ -108,27 +132,23 @@ class NumericSeries(Column):
 
     def coded(self) -> Coded:
         """Values as codes."""
-        coded = ArrayColumn(self.name, self._array).coded()
-        if self.kind is Kind.BOOLEAN:
-            return _as_booleans(coded)
-        return coded
+        values = self._array
+        if self.kind is not Kind.BOOLEAN:
+            if self._series.dtype.is_integer() and values.dtype.kind == "f" and _is_inexact(values):
+                return ObjectColumn(self.name, self._series.to_list()).coded()
+            return factorize_numbers(values, self.name)
+        if values.dtype.kind == "f":
+            values = np.where(np.isnan(values), -1, values).astype(np.int8)
+        return Coded(values, 1, (False, True))
 
 
-def _as_booleans(coded: Coded) -> Coded:
-    """Codes over (False, True), whatever part of 0 and 1 occurs."""
-    first = int(coded.levels[0]) if len(coded.levels) else 0
-    if coded.shift == 1 and first == 0:
-        return Coded(coded.codes, 1, (False, True))
-    codes = coded.codes.astype(np.int64) + coded.shift
-    return Coded(np.where(codes > 0, codes + first - 1, -1), 1, (False, True))
+def _is_inexact(values: NDArray[Any]) -> bool:
+    """Whether integers were too large to become floats as they are."""
+    return bool((np.abs(values) >= 2**53).any())
 
 
-class TemporalSeries(Column):
+class TemporalSeries(SeriesColumn):
     """Dates and durations, as seconds."""
-
-    def __init__(self, name: str, series: nw.Series[Any]) -> None:
-        self.name = name
-        self._series = series
 
     @property
     def kind(self) -> Kind:
@@ -143,32 +163,33 @@ class TemporalSeries(Column):
             series = self._series
             series = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
             microseconds = series.dt.timestamp("us")
-        return np.asarray(microseconds.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6
+        return microseconds.to_numpy().astype(np.float64) / 1e6
 
     def coded(self) -> Coded:
         """Values as codes."""
         return factorize_numbers(self.numbers(), self.name)
 
 
-class TextSeries(Column):
+class TextSeries(SeriesColumn):
     """Strings and categories."""
 
     declared_categorical = True
-
-    def __init__(self, name: str, series: nw.Series[Any]) -> None:
-        self.name = name
-        self._series = series
 
     @cached_property
     def kind(self) -> Kind:
         """What the column holds: categories may be other things than text."""
         if self._series.dtype == nw.String:
             return Kind.TEXT
-        return kind_of_objects(self.coded().levels, self.name)
+        native = self._series.to_native()
+        if _is_pandas_category(native):
+            return factorize_objects(native.cat.categories.tolist(), self.name).kind
+        return factorize_objects(self.coded().levels, self.name).kind
 
     def numbers(self) -> NDArray[Any]:
-        """Text has no numbers."""
-        raise TypeError(f"column {self.name!r} holds text")
+        """Values of categories that are numbers, NaN where missing."""
+        codes, shift, levels = self.coded()
+        values = np.array([np.nan, *levels], dtype=np.float64)
+        return values.take(codes + shift)
 
     def coded(self) -> Coded:
         """Values as codes."""
@@ -176,15 +197,38 @@ class TextSeries(Column):
         return Coded(codes, 1, levels)
 
 
+class OtherSeries(SeriesColumn):
+    """Lists, structs and the like: nothing to learn from, and no harm where it is not asked for."""
+
+    @property
+    def kind(self) -> Kind:
+        """What the column holds is not known."""
+        raise self._unreadable()
+
+    def numbers(self) -> NDArray[Any]:
+        """There are no numbers."""
+        raise self._unreadable()
+
+    def coded(self) -> Coded:
+        """There are no codes."""
+        raise self._unreadable()
+
+    def _unreadable(self) -> TableError:
+        return TableError(
+            f"Column {self.name!r} is of type {self._series.dtype}: convert it to numbers, "
+            "strings or booleans, or drop it."
+        )
+
+
 def _encode_text(name: str, series: nw.Series[Any]) -> tuple[NDArray[Any], Sequence[Any]]:
     native = series.to_native()
     if nw.dependencies.is_pandas_like_series(native):
-        if str(native.dtype) == "category":
+        if _is_pandas_category(native):
             return _encode_categories(name, native)
-        if len(native) > _FEW_ROWS:
+        if len(native) > FEW_ROWS:
             codes, levels = native.factorize()
             return codes, levels.tolist()
-    elif len(series) <= _FEW_ROWS:
+    elif len(series) <= FEW_ROWS:
         pass
     elif nw.dependencies.is_pyarrow_chunked_array(native):
         return _encode_arrow(native)
@@ -194,9 +238,14 @@ def _encode_text(name: str, series: nw.Series[Any]) -> tuple[NDArray[Any], Seque
     return coded.codes, coded.levels
 
 
+def _is_pandas_category(native: Any) -> bool:
+    return nw.dependencies.is_pandas_like_series(native) and str(native.dtype) == "category"
+
+
 def _encode_categories(name: str, native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
-    place = ObjectColumn(name, native.cat.categories.tolist()).coded()
-    return np.append(place.codes, -1)[native.cat.codes.to_numpy()], place.levels
+    codes, shift, levels = ObjectColumn(name, native.cat.categories.tolist()).coded()
+    places = np.append(codes.astype(np.int64) + (shift - 1), -1)
+    return places[native.cat.codes.to_numpy()], levels
 
 
 def _encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:

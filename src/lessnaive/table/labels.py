@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from lessnaive.exceptions import TableError
+from lessnaive.exceptions import TableError, warn_caller
 from lessnaive.table.column import Coded, factorize_numbers
 from lessnaive.table.objects import factorize_objects
 
@@ -69,6 +68,10 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError("sample_weight holds NaN or infinite values: give finite weights.")
     if (weights < 0).any():
         raise ValueError("Negative values in data passed to `sample_weight`: weights must be >= 0.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight adds up to more than a float can hold: scale it down.")
     if not weights.any():
         raise ValueError(
             "Sample weights must contain at least one non-zero number: all rows have weight 0."
@@ -82,12 +85,14 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
             "requires y to be passed, but the target y is None: pass one label per row."
         )
     values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if values.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy made everything text, NaN as well
+        values = values if all(isinstance(label, str) for label in y) else np.array(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
-        warnings.warn(
+        warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         values = values.ravel()
     if values.ndim != 1:
@@ -97,6 +102,8 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
             "Found input variables with inconsistent numbers of samples: "
             f"the table has {n_rows} rows, y has {len(values)}."
         )
+    if values.dtype.kind in "mM" and np.isnat(values).any():
+        raise _missing_labels(np.isnat(values))
     if values.dtype.kind not in "biufOUST":
         values = values.astype(str)
     if values.dtype.kind in "ST":
@@ -111,7 +118,9 @@ def _factorize(values: NDArray[Any]) -> Coded:
         if values.dtype.kind == "f":
             _check_float_labels(values)
         return factorize_numbers(values, "y")
-    codes, levels = factorize_objects(values.tolist(), "y")
+    codes, levels, _ = factorize_objects(
+        values if values.dtype.kind == "O" else values.tolist(), "y"
+    )
     if (codes < 0).any():
         raise _missing_labels(codes < 0)
     if len({isinstance(level, str) for level in levels}) > 1:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import numbers
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 from lessnaive.exceptions import TableError
 from lessnaive.table.kinds import Kind
 
-__all__ = ["factorize_objects", "is_missing", "kind_of_objects", "numbers_of_objects"]
+__all__ = [
+    "FEW_ROWS",
+    "Factorized",
+    "Objects",
+    "factorize_objects",
+    "is_missing",
+    "numbers_of_objects",
+]
+
+Objects = Sequence[Any] | NDArray[np.object_]
+
+#: Up to this many rows Python's own lists and dictionaries are faster than any library.
+FEW_ROWS = 64
 
 
 def is_missing(value: Any) -> bool:
@@ -30,21 +42,7 @@ def is_missing(value: Any) -> bool:
     return bool(value != value)
 
 
-def kind_of_objects(values: Sequence[Any], name: str) -> Kind:
-    """Tell what a column of Python objects holds."""
-    kinds = {_kind_of(value) for value in _distinct(values, name) if not is_missing(value)}
-    if not kinds:
-        return Kind.EMPTY
-    if kinds <= {Kind.NUMBER, Kind.BOOLEAN}:
-        # True == 1, so that the two are one value in a set: look at the types as well.
-        types = {_kind_of_type(t) for t in set(map(type, values))}
-        return Kind.NUMBER if Kind.NUMBER in kinds or _has_integers(types, values) else Kind.BOOLEAN
-    if len(kinds) == 1:
-        return kinds.pop()
-    return Kind.MIXED
-
-
-def numbers_of_objects(values: Sequence[Any], kind: Kind) -> NDArray[np.float64]:
+def numbers_of_objects(values: Objects, kind: Kind) -> NDArray[np.float64]:
     """Values as floats, NaN where missing; dates and durations as seconds."""
     if kind is Kind.DATETIME:
         instants = [_utc(value) for value in _blank(values, np.datetime64("NaT"))]
@@ -54,19 +52,29 @@ def numbers_of_objects(values: Sequence[Any], kind: Kind) -> NDArray[np.float64]
     return np.array(_blank(values, np.nan), dtype=np.float64)
 
 
-def factorize_objects(
-    values: Sequence[Any], name: str
-) -> tuple[NDArray[np.int64], list[str | int | float | bool]]:
-    """Codes (-1 = missing) and distinct values, in order of appearance."""
-    place: dict[Any, int] = {}
-    levels: dict[Any, int] = {}
-    for value in _distinct(values, name):
+class Factorized(NamedTuple):
+    """A column of objects as codes (-1 = missing) and its distinct values, with their kind."""
+
+    codes: NDArray[Any]
+    levels: list[str | int | float | bool]
+    kind: Kind
+
+
+def factorize_objects(values: Objects, name: str) -> Factorized:
+    """Codes, distinct values in order of appearance, and what they are."""
+    raw, distinct = _distinct(values, name)
+    place: list[int] = []
+    levels: dict[str | int | float | bool, int] = {}
+    kinds: set[Kind] = set()
+    for value in distinct:
         if is_missing(value):
-            place[value] = -1
-        else:
-            place[value] = levels.setdefault(_plain(value), len(levels))
-    codes = np.fromiter(map(place.__getitem__, values), dtype=np.int64, count=len(values))
-    return codes, list(levels)
+            place.append(-1)
+            continue
+        kinds.add(_kind_of(type(value)))
+        place.append(levels.setdefault(_plain(value), len(levels)))
+    place.append(-1)  # what a code of -1 stands for
+    codes = np.array(place, dtype=np.min_scalar_type(-max(len(levels), 1)))[raw]
+    return Factorized(codes, list(levels), _common_kind(kinds, values))
 
 
 def seconds(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -76,9 +84,17 @@ def seconds(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(spans / unit, dtype=np.float64)
 
 
-def _distinct(values: Sequence[Any], name: str) -> Iterable[Any]:
+def _distinct(values: Objects, name: str) -> tuple[NDArray[Any], Sequence[Any]]:
+    """Place of each value among the distinct ones, and these."""
+    pandas = sys.modules.get("pandas")
     try:
-        return dict.fromkeys(values)
+        if pandas is not None and isinstance(values, np.ndarray) and len(values) > FEW_ROWS:
+            codes, distinct = pandas.factorize(values)
+            return codes, distinct
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        place = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        codes = np.fromiter(map(place.__getitem__, values), dtype=np.int64, count=len(values))
+        return codes, list(place)
     except TypeError:
         kind = next(type(value).__name__ for value in values if _unhashable(value))
         raise TableError(
@@ -95,11 +111,7 @@ def _unhashable(value: Any) -> bool:
     return False
 
 
-def _kind_of(value: Any) -> Kind:
-    return _kind_of_type(type(value))
-
-
-def _kind_of_type(kind: type) -> Kind:
+def _kind_of(kind: type) -> Kind:
     if issubclass(kind, bool | np.bool_):
         return Kind.BOOLEAN
     if issubclass(kind, numbers.Real | Decimal):
@@ -111,15 +123,22 @@ def _kind_of_type(kind: type) -> Kind:
     return Kind.TEXT
 
 
-def _has_integers(types: set[Kind], values: Sequence[Any]) -> bool:
-    if Kind.NUMBER not in types:
-        return False
-    return any(_kind_of(value) is Kind.NUMBER and not is_missing(value) for value in values)
+def _common_kind(kinds: set[Kind], values: Objects) -> Kind:
+    if not kinds:
+        return Kind.EMPTY
+    if kinds == {Kind.BOOLEAN}:
+        # True == 1, so that a number may hide behind a boolean among the distinct values.
+        numeric = {t for t in set(map(type, values)) if _kind_of(t) is Kind.NUMBER}
+        hidden = any(type(value) in numeric and not is_missing(value) for value in values)
+        return Kind.NUMBER if hidden else Kind.BOOLEAN
+    if kinds == {Kind.BOOLEAN, Kind.NUMBER}:
+        return Kind.NUMBER
+    return kinds.pop() if len(kinds) == 1 else Kind.MIXED
 
 
 def _plain(value: Any) -> str | int | float | bool:
     """Return the value as one of the types that a model file can hold."""
-    kind = _kind_of(value)
+    kind = _kind_of(type(value))
     if kind is Kind.BOOLEAN:
         return bool(value)
     if kind is Kind.NUMBER:
@@ -135,5 +154,5 @@ def _utc(value: Any) -> Any:
     return value
 
 
-def _blank(values: Sequence[Any], blank: Any) -> list[Any]:
+def _blank(values: Objects, blank: Any) -> list[Any]:
     return [blank if is_missing(value) else value for value in values]

@@ -44,13 +44,15 @@ def read_table(X: Any) -> Table:
     Table
     """
     if not isinstance(X, np.ndarray | list | tuple):
-        from lessnaive.table.frames import frame_columns, is_frame
+        from lessnaive.table.frames import frame_columns, is_frame, is_lazy
 
         if is_frame(X):
             names, columns, n_rows = frame_columns(X)
             table = Table(columns, n_rows, _all_strings(names))
             _check_shape(table.n_rows, len(columns))
             return table
+        if is_lazy(X):
+            raise TypeError("X is a lazy frame: read it into memory with X.collect().")
         if _is_sparse(X):
             raise TypeError(
                 "Sparse data was passed, but a dense table is required: use X.toarray() to "
@@ -79,9 +81,11 @@ def _is_sparse(X: Any) -> bool:
 
 def _as_array(X: Any) -> NDArray[Any]:
     try:
-        values = X if isinstance(X, np.ndarray) else np.asarray(X)
-        if values.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            values = np.array(X, dtype=object)  # a list of mixed rows: keep numbers numbers
+        if isinstance(X, np.ma.MaskedArray):
+            X = _unmasked(X)
+        values = np.asarray(X)
+        if isinstance(X, list | tuple) and _mixes_types(values, X):
+            values = np.array(X, dtype=object)
     except ValueError as error:
         raise TableError(f"X is not a table: {error}") from None
     if values.ndim != 2:
@@ -94,6 +98,21 @@ def _as_array(X: Any) -> NDArray[Any]:
     if values.dtype.kind == "V":
         raise TableError("Structured arrays are not supported: make it a data frame.")
     return values
+
+
+def _unmasked(X: Any) -> NDArray[Any]:
+    """Return a masked array as objects, None where masked."""
+    values = np.ma.getdata(X).astype(object)
+    values[np.ma.getmaskarray(X)] = None
+    return values
+
+
+def _mixes_types(values: NDArray[Any], rows: Any) -> bool:
+    """Whether numpy made text of numbers, or numbers of booleans, to have one type for all."""
+    if values.dtype.kind in "iuf":
+        types = set(map(type, np.array(rows, dtype=object).ravel().tolist()))
+        return bool(types & {bool, np.bool_})
+    return values.dtype.kind in "US"
 
 
 def _check_shape(n_rows: int, n_columns: int) -> None:
@@ -109,7 +128,7 @@ def _check_shape(n_rows: int, n_columns: int) -> None:
 def _array_columns(values: NDArray[Any]) -> list[Column]:
     names = [f"x{j}" for j in range(values.shape[1])]
     if values.dtype.kind == "O":
-        return [ObjectColumn(name, values[:, j].tolist()) for j, name in enumerate(names)]
+        return [ObjectColumn(name, values[:, j]) for j, name in enumerate(names)]
     if values.dtype.kind in "US" or values.dtype.kind == "T":
         text = values.astype(str) if values.dtype.kind == "S" else values
         return [ObjectColumn(name, text[:, j].tolist()) for j, name in enumerate(names)]

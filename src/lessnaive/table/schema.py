@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from lessnaive.exceptions import ExtraColumnWarning, TableError
+from lessnaive.exceptions import ExtraColumnWarning, TableError, warn_caller
+from lessnaive.plain import Node
 from lessnaive.table.column import Column, EmptyColumn
 from lessnaive.table.kinds import Kind
 from lessnaive.table.reading import Table
@@ -45,12 +45,20 @@ class Schema:
         return cls(
             names=table.names,
             kinds=[column.kind for column in table.columns],
-            categorical=categorical_columns(table, categorical_features),
+            categorical=categorical_columns(table.columns, table.names, categorical_features),
             named=table.named,
         )
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def publish(self, estimator: Any) -> None:
+        """Set the attributes by which scikit-learn's estimators tell their columns."""
+        estimator.n_features_in_ = len(self)
+        if self.named:
+            estimator.feature_names_in_ = np.array(self.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
 
     def match(self, table: Table, model: str) -> list[Column]:
         """Columns of a table in the order of this schema, each checked against its kind.
@@ -78,10 +86,9 @@ class Schema:
                 f"features as input: {_listed(self.names)}."
             )
         if self.named:
-            warnings.warn(
+            warn_caller(
                 f"X does not have valid feature names, but {model} was fitted with feature names",
                 UserWarning,
-                stacklevel=6,
             )
         return table.columns
 
@@ -98,10 +105,8 @@ class Schema:
         extra = [name for name in table.names if name not in set(self.names)]
         if extra and not self._warned:
             self._warned = True
-            warnings.warn(
-                f"X has extra columns that are ignored: {_listed(extra)}.",
-                ExtraColumnWarning,
-                stacklevel=6,
+            warn_caller(
+                f"X has extra columns that are ignored: {_listed(extra)}.", ExtraColumnWarning
             )
         return [place[name] for name in self.names]
 
@@ -136,14 +141,34 @@ class Schema:
             ],
         }
 
+    @classmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the schema that plain data describes; ModelFormatError if it describes none."""
+        fields = node.record("named", "columns")
+        schema = cls([], [], [], fields["named"].flag())
+        for item in fields["columns"].items():
+            column = item.record("name", "kind", "categorical")
+            schema.names.append(column["name"].text())
+            schema.kinds.append(Kind(column["kind"].choice(list(Kind))))
+            schema.categorical.append(column["categorical"].flag())
+            if not (schema.categorical[-1] or schema.kinds[-1].is_numeric):
+                raise item.error(f"a column of {schema.kinds[-1].plural} must be categorical")
+        if len(set(schema.names)) < len(schema) or not schema.names:
+            raise fields["columns"].error("expected one column or more, each name once")
+        return schema
 
-def categorical_columns(table: Table, categorical_features: Any) -> list[bool]:
+
+def categorical_columns(
+    columns: Sequence[Column], names: Sequence[str], categorical_features: Any
+) -> list[bool]:
     """Tell for each column whether its values are names rather than quantities.
 
     Parameters
     ----------
-    table : Table
-        The table.
+    columns : sequence of Column
+        The columns.
+    names : sequence of str
+        What `categorical_features` may call them.
     categorical_features : "from_dtype", "all", or names, positions or a mask
         Columns that are categorical besides those that hold text or booleans.
 
@@ -151,18 +176,18 @@ def categorical_columns(table: Table, categorical_features: Any) -> list[bool]:
     -------
     list of bool
     """
-    by_type = [c.declared_categorical or not c.kind.is_numeric for c in table.columns]
+    by_type = [c.declared_categorical or not c.kind.is_numeric for c in columns]
     if isinstance(categorical_features, str):
         if categorical_features == "from_dtype":
             return by_type
         return [True] * len(by_type)
-    chosen = _places(table, categorical_features)
+    chosen = _places(names, categorical_features)
     return [typed or j in chosen for j, typed in enumerate(by_type)]
 
 
-def _places(table: Table, features: Any) -> set[int]:
+def _places(names: Sequence[str], features: Any) -> set[int]:
     wanted = np.asarray([] if features is None else features)
-    width = len(table.columns)
+    width = len(names)
     if wanted.ndim != 1:
         raise ValueError("categorical_features must be a flat list of names, positions or a mask.")
     if wanted.dtype.kind == "b":
@@ -179,12 +204,12 @@ def _places(table: Table, features: Any) -> set[int]:
                 f"categorical_features names position {bad[0]}, but the table has {width} columns."
             )
         return {int(j) % width for j in wanted}
-    places = {name: j for j, name in enumerate(table.names)}
+    places = {name: j for j, name in enumerate(names)}
     for name in wanted.tolist():
         if name not in places:
             raise ValueError(
                 f"categorical_features names {name!r}, which is not a column of the table: "
-                f"{_listed(table.names)}."
+                f"{_listed(names)}."
             )
     return {places[name] for name in wanted.tolist()}
 

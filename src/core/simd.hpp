@@ -1,0 +1,10 @@
+// Functions marked LESSNAIVE_WIDE are compiled twice, for the oldest machines and for AVX2, and the
+// right one is taken when the module is loaded. Both do the same additions and multiplications in
+// the same order (no fused ones), so the numbers do not depend on the machine.
+#pragma once
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define LESSNAIVE_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define LESSNAIVE_WIDE
+#endif

@@ -1,0 +1,275 @@
+"""Supervised binning of columns: what MDLP and MODL find in a column, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.encoding.encodings import Groups, Intervals
+from lessnaive.likelihood.statistics import ValueCounts, update_all
+from lessnaive.table import Column, Value
+from lessnaive.table.column import infinite_value
+
+__all__ = ["Binning", "Discretization", "discretize", "group_values"]
+
+Floats = NDArray[np.float64]
+Discretization = Literal["mdlp", "modl", "quantile"]
+
+
+@dataclass(frozen=True)
+class Binning:
+    """The bins or groups of one column.
+
+    Attributes
+    ----------
+    encoding : Intervals or Groups
+        Which value belongs where.
+    counts : array of shape (n_bins, n_classes)
+        Weight of the rows with a value, by bin and class.
+    missing : array of shape (n_classes,)
+        Weight of the rows without a value, by class.
+    missing_bin : int or None
+        The bin that missing values share with others; None if they do not.
+    missing_apart : bool
+        Whether missing values are a bin of their own; if neither, they are left out.
+    cost, null_cost, preparation_cost : float
+        MODL's criterion for these bins and for a single one, and the part of it that the bins
+        themselves cost; NaN for other methods.
+    """
+
+    encoding: Intervals | Groups
+    counts: Floats
+    missing: Floats
+    missing_bin: int | None = None
+    missing_apart: bool = False
+    cost: float = np.nan
+    null_cost: float = np.nan
+    preparation_cost: float = np.nan
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes besides missing and unseen."""
+        return self.encoding.n_codes + self.missing_apart
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """Codes of a column; those of missing values are 0 only if these are left out."""
+        codes = np.asarray(self.encoding.codes(column))
+        if self.missing_bin is not None:
+            return np.where(codes == 0, self.missing_bin + 1, codes)
+        if not self.missing_apart:
+            return codes
+        own = self.encoding.n_codes + 1
+        return np.where(codes == 0, own, codes + (codes >= own))
+
+    def rows(self) -> tuple[list[str], Floats]:
+        """Labels and counts of the bins, with missing values where they belong."""
+        labels, counts = self.encoding.labels(), self.counts.copy()
+        if self.missing_bin is not None:
+            counts[self.missing_bin] += self.missing
+            if self.missing.any():
+                labels[self.missing_bin] += " or missing"
+        elif self.missing_apart:
+            labels.append("missing")
+            counts = np.concatenate([counts, self.missing[None]])
+        return labels, counts
+
+    def has_values(self) -> bool:
+        """Whether any row had a value."""
+        return bool(self.counts.any())
+
+    @property
+    def level(self) -> float:
+        """How much of the null cost is saved: 0 if the column says nothing about the class."""
+        if self.null_cost == 0 or self.cost >= self.null_cost:
+            return 0.0
+        return 1.0 - self.cost / self.null_cost
+
+
+def discretize(
+    columns: Sequence[Column],
+    labels: NDArray[Any],
+    weights: Floats | None,
+    n_classes: int,
+    method: Discretization,
+    *,
+    use_missing: bool = False,
+    n_bins: int = 10,
+) -> list[Binning]:
+    """Find bins of numeric columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Columns of numbers.
+    labels : array of shape (n_rows,)
+        Codes of the classes.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    n_classes : int
+        Number of classes.
+    method : {"mdlp", "modl", "quantile"}
+        Fayyad and Irani's, Boullé's, or bins of equal weight.
+    use_missing : bool, default=False
+        Whether missing values are a value (for MODL below or above all others, whichever costs
+        less; for other methods a bin of their own) or left out.
+    n_bins : int, default=10
+        Number of bins of "quantile".
+
+    Returns
+    -------
+    list of Binning
+    """
+    values = [column.numbers() for column in columns]
+    for column, numbers in zip(columns, values, strict=True):
+        if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+            raise infinite_value(column.name)
+    if method == "quantile":
+        edges = [_quantiles(numbers, weights, n_bins) for numbers in values]
+        return [
+            _counted_intervals(numbers, cuts, labels, weights, n_classes, use_missing)
+            for numbers, cuts in zip(values, edges, strict=True)
+        ]
+    found = _core.discretize(values, labels, weights, n_classes, method == "modl", use_missing)
+    missing = [_missing_counts(numbers, labels, weights, n_classes) for numbers in values]
+    return [
+        _binning(*bins, gone, modl=method == "modl", use_missing=use_missing)
+        for bins, gone in zip(found, missing, strict=True)
+    ]
+
+
+def group_values(
+    columns: Sequence[Column],
+    labels: NDArray[Any],
+    weights: Floats | None,
+    n_classes: int,
+    *,
+    use_missing: bool = False,
+) -> list[Binning]:
+    """Find groups of the values of categorical columns, by MODL.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Columns of names.
+    labels : array of shape (n_rows,)
+        Codes of the classes.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    n_classes : int
+        Number of classes.
+    use_missing : bool, default=False
+        Whether missing is one of the values or left out.
+
+    Returns
+    -------
+    list of Binning
+    """
+    statistics = [ValueCounts(n_classes) for _ in columns]
+    update_all(statistics, columns, labels, weights)
+    observed = [counts.observed() for counts in statistics]
+    tables = []
+    for (_, counts), so_far in zip(observed, statistics, strict=True):
+        first = so_far.missing[None] if use_missing and so_far.missing.any() else counts[:0]
+        tables.append(np.concatenate([first, counts]))
+    found = _core.group(tables)
+    return [
+        _grouping(levels, counts, so_far.missing, bins)
+        for (levels, counts), so_far, bins in zip(observed, statistics, found, strict=True)
+    ]
+
+
+def _binning(
+    edges: list[float],
+    counts: list[float],
+    missing_bin: int,
+    cost: float,
+    null_cost: float,
+    prior_cost: float,
+    missing: Floats,
+    *,
+    modl: bool,
+    use_missing: bool,
+) -> Binning:
+    """Separate the missing values from the bin that the search has put them into."""
+    table = np.array(counts).reshape(-1, len(missing))
+    shared: int | None = None
+    apart = not np.isfinite(edges).all() or (use_missing and not modl and bool(missing.any()))
+    if missing_bin >= 0:
+        if apart:
+            edges = [edge for edge in edges if np.isfinite(edge)]
+            table = np.delete(table, missing_bin, axis=0)
+        else:
+            shared = missing_bin
+            table[missing_bin] = np.maximum(table[missing_bin] - missing, 0.0)
+    costs = (cost, null_cost, prior_cost) if modl else (np.nan, np.nan, np.nan)
+    return Binning(Intervals(edges), table, missing, shared, apart, *costs)
+
+
+def _grouping(
+    levels: list[Value],
+    counts: Floats,
+    missing: Floats,
+    found: tuple[list[int], list[float], float, float, float],
+) -> Binning:
+    group_of, _, cost, null_cost, prior_cost = found
+    extra = len(group_of) - len(levels)  # 1 if missing came first
+    members: dict[int, list[int]] = {}
+    for place, group in enumerate(group_of[extra:]):
+        members.setdefault(group, []).append(place)
+    encoding = Groups([[levels[i] for i in places] for places in members.values()])
+    table = np.array([counts[places].sum(axis=0) for places in members.values()])
+    shared = list(members).index(group_of[0]) if extra and group_of[0] in members else None
+    apart = bool(extra) and shared is None
+    return Binning(encoding, table, missing, shared, apart, cost, null_cost, prior_cost)
+
+
+def _missing_counts(
+    values: NDArray[Any], labels: NDArray[Any], weights: Floats | None, n_classes: int
+) -> Floats:
+    if values.dtype.kind != "f":
+        return np.zeros(n_classes)
+    gone = np.isnan(values)
+    if not gone.any():
+        return np.zeros(n_classes)
+    weight = None if weights is None else weights[gone]
+    return np.bincount(labels[gone], weight, minlength=n_classes).astype(np.float64)
+
+
+def _quantiles(values: NDArray[Any], weights: Floats | None, n_bins: int) -> Floats:
+    """Edges between distinct values that come nearest to bins of equal weight."""
+    keep = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
+    if weights is not None:
+        keep &= weights > 0
+    levels, place = np.unique(values[keep].astype(np.float64), return_inverse=True)
+    mass = np.bincount(place, None if weights is None else weights[keep])
+    below = np.cumsum(mass)[:-1]
+    wanted = np.arange(1, n_bins) * (mass.sum() / n_bins)
+    if len(below) == 0:
+        return np.empty(0)
+    at = np.clip(np.searchsorted(below, wanted), 0, len(below) - 1)
+    nearer = (at > 0) & (np.abs(below[at - 1] - wanted) <= np.abs(below[at] - wanted))
+    cuts = np.unique(at - nearer)
+    middle = levels[cuts] / 2 + levels[cuts + 1] / 2
+    inside = (levels[cuts] <= middle) & (middle < levels[cuts + 1])
+    return np.asarray(np.where(inside, middle, levels[cuts]), dtype=np.float64)
+
+
+def _counted_intervals(
+    values: NDArray[Any],
+    edges: Floats,
+    labels: NDArray[Any],
+    weights: Floats | None,
+    n_classes: int,
+    use_missing: bool,
+) -> Binning:
+    codes = np.empty(len(values), dtype=np.uint32)
+    _core.digitize(values, edges, codes)
+    table = np.zeros((len(edges) + 2, n_classes))
+    _core.count([codes], [0], labels, weights, [table])
+    apart = use_missing and bool(table[0].any())
+    return Binning(Intervals(edges), table[1:], table[0], missing_apart=apart)

@@ -1,0 +1,228 @@
+"""Encodings: how the values of a column become the rows of a table of scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.plain import Node
+from lessnaive.table import Column, Value
+from lessnaive.table.column import infinite_value
+from lessnaive.table.objects import FEW_ROWS
+
+__all__ = ["Encoding", "Groups", "Intervals", "Rows", "Values"]
+
+# Up to this many values a few rows are looked up one by one.
+_FEW_VALUES = 256
+
+
+class Rows(NamedTuple):
+    """Rows of a table for the rows of a column: ``places[codes + shift]``, or codes themselves."""
+
+    codes: NDArray[Any]
+    shift: int
+    places: Sequence[int] | None
+
+
+class Encoding(ABC):
+    """Values of a column as codes: 0 is missing, 1 .. n_codes are values, n_codes + 1 is unseen."""
+
+    #: The type of its terms in model files, and the key under which these have it.
+    type: ClassVar[str]
+    key: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def n_codes(self) -> int:
+        """Number of codes besides missing and unseen."""
+
+    @abstractmethod
+    def rows(self, column: Column) -> Rows:
+        """Codes of a column, in the form that costs least to make."""
+
+    @abstractmethod
+    def labels(self) -> list[str]:
+        """Return what each code stands for, as people read it."""
+
+    @abstractmethod
+    def to_plain(self) -> list[Any]:
+        """Return the encoding as plain data."""
+
+    @classmethod
+    @abstractmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the encoding that plain data describes; ModelFormatError if it describes none."""
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """Codes of a column."""
+        codes, shift, places = self.rows(column)
+        if places is None:
+            return codes
+        return np.asarray(places)[codes.astype(np.int64) + shift]
+
+
+class Values(Encoding):
+    """Each value has a code of its own.
+
+    Parameters
+    ----------
+    levels : sequence
+        The values, all different.
+    """
+
+    type = "table"
+    key = "levels"
+
+    def __init__(self, levels: Sequence[Value]) -> None:
+        self.levels = list(levels)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of values."""
+        return len(self.levels)
+
+    @cached_property
+    def _code_of(self) -> dict[Value, int]:
+        return {level: code for code, level in enumerate(self.levels, start=1)}
+
+    def rows(self, column: Column) -> Rows:
+        """Look up each value if the rows are few, else each value that may occur."""
+        find, unseen = self._code_of.get, self.n_codes + 1
+        if len(column) <= FEW_ROWS and len(self._code_of) <= _FEW_VALUES:
+            found = [0 if value is None else find(value, unseen) for value in column.plain()]
+            return Rows(np.array(found), 0, None)
+        codes, shift, levels = column.coded()
+        return Rows(codes, shift, [0, *(find(level, unseen) for level in levels)])
+
+    def labels(self) -> list[str]:
+        """Return the values as text."""
+        return [str(level) for level in self.levels]
+
+    def to_plain(self) -> list[Any]:
+        """Return the encoding as plain data."""
+        return self.levels
+
+    @classmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the encoding that plain data describes."""
+        return cls(node.values())
+
+
+class Groups(Values):
+    """Values that share codes.
+
+    Parameters
+    ----------
+    groups : sequence of sequences
+        The values of each code; no value occurs twice.
+    """
+
+    type = "groups"
+    key = "groups"
+
+    def __init__(self, groups: Sequence[Sequence[Value]]) -> None:
+        self.groups = [list(group) for group in groups]
+        super().__init__([level for group in self.groups for level in group])
+
+    @property
+    def n_codes(self) -> int:
+        """Number of groups."""
+        return len(self.groups)
+
+    @cached_property
+    def _code_of(self) -> dict[Value, int]:
+        return {level: code for code, group in enumerate(self.groups, start=1) for level in group}
+
+    def labels(self) -> list[str]:
+        """Return the values of each group as text; long groups are cut short."""
+        return [_listed(group) for group in self.groups]
+
+    def to_plain(self) -> list[Any]:
+        """Return the encoding as plain data."""
+        return self.groups
+
+    @classmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the encoding that plain data describes."""
+        groups = [item.values() for item in node.items()]
+        if len({level for group in groups for level in group}) < sum(map(len, groups)):
+            raise node.error("a value is in two groups")
+        return cls(groups)
+
+
+class Intervals(Encoding):
+    """Numbers by the interval that they are in: the code is 1 + the number of edges below.
+
+    Parameters
+    ----------
+    edges : array-like
+        Finite numbers, increasing; interval b holds edges[b - 1] < x <= edges[b].
+    """
+
+    type = "intervals"
+    key = "edges"
+
+    def __init__(self, edges: Sequence[float] | NDArray[np.float64]) -> None:
+        self.edges = np.ascontiguousarray(edges, dtype=np.float64)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of intervals."""
+        return len(self.edges) + 1
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Ends of each interval: the lower one is outside, the upper one inside."""
+        ends = [-np.inf, *self.edges.tolist(), np.inf]
+        return list(pairwise(ends))
+
+    def rows(self, column: Column) -> Rows:
+        """Find the interval of each number."""
+        values = column.numbers()
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            raise infinite_value(column.name)
+        codes = np.empty(len(values), dtype=np.uint32)
+        _core.digitize(values, self.edges, codes)
+        return Rows(codes, 0, None)
+
+    def labels(self) -> list[str]:
+        """Return the intervals as text."""
+        if len(self.edges) == 0:
+            return ["all"]
+        shown = _short(self.edges)
+        middle = [f"({low}, {high}]" for low, high in pairwise(shown)]
+        return [f"<= {shown[0]}", *middle, f"> {shown[-1]}"]
+
+    def to_plain(self) -> list[Any]:
+        """Return the encoding as plain data."""
+        edges: list[Any] = self.edges.tolist()
+        return edges
+
+    @classmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the encoding that plain data describes."""
+        edges = node.numbers(len(node.items()))
+        if (edges[1:] <= edges[:-1]).any():
+            raise node.error("the edges do not increase")
+        return cls(edges)
+
+
+def _short(edges: NDArray[np.float64]) -> list[str]:
+    """Return numbers with as few digits as keep them apart."""
+    for digits in range(4, 17):
+        shown = [f"{edge:.{digits}g}" for edge in edges.tolist()]
+        if len(set(shown)) == len(shown):
+            return shown
+    return [repr(edge) for edge in edges.tolist()]
+
+
+def _listed(group: Sequence[Value], most: int = 8) -> str:
+    shown = ", ".join(str(level) for level in group[:most])
+    return shown + (f", ... ({len(group)} values)" if len(group) > most else "")

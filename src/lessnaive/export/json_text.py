@@ -1,0 +1,95 @@
+"""JSON text: strict where it is read, one line per row of numbers where it is written."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from lessnaive.exceptions import ModelFormatError
+from lessnaive.plain import shown
+
+__all__ = ["json_lines", "parse_json"]
+
+# No double has more digits before its point; Python reads longer integers in quadratic time.
+_MOST_DIGITS = 310
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def parse_json(data: bytes) -> Any:
+    """Return the plain data that a JSON text in UTF-8 holds.
+
+    Stricter than Python's own reader: no NaN or Infinity, no key twice in one object, no integers
+    of hundreds of digits. Whatever is wrong is a ModelFormatError.
+    """
+    try:
+        return json.loads(
+            data.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_reject_constant,
+            parse_int=_integer,
+        )
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(
+            f"the file is damaged: byte {error.start} is not UTF-8 text."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise ModelFormatError(
+            f"the file is damaged or cut short: {error.msg.removesuffix(' at')} at line "
+            f"{error.lineno}, column {error.colno}."
+        ) from None
+    except RecursionError:
+        raise ModelFormatError("lists or objects are nested too deeply.") from None
+
+
+def json_lines(value: Any, indent: str = "") -> Iterator[str]:
+    """Yield the JSON text of plain data, in pieces.
+
+    A list or object without further ones in it stands on one line.
+    """
+    if isinstance(value, dict):
+        items, brackets = [(f"{_encode(key)}: ", item) for key, item in value.items()], "{}"
+    elif isinstance(value, list):
+        items, brackets = [("", item) for item in value], "[]"
+    else:
+        items, brackets = [], ""
+    if not any(isinstance(item, dict | list) for _, item in items):
+        yield _encode(value)
+    elif brackets == "[]" and all(isinstance(item, list) for item in value):
+        yield _rows(value, indent)
+    else:
+        separator = brackets[0]
+        for key, item in items:
+            yield f"{separator}\n{indent} {key}"
+            yield from json_lines(item, indent + " ")
+            separator = ","
+        yield f"\n{indent}{brackets[1]}"
+
+
+def _rows(value: list[list[Any]], indent: str) -> str:
+    """Encode all rows at once, which is many times faster than one by one."""
+    text = _encode(value)
+    if '"' in text:
+        return text  # the brackets that end a row may be part of a string
+    rows = text[1:-1].replace("], [", f"],\n{indent} [")
+    return f"[\n{indent} {rows}\n{indent}]"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ModelFormatError(f"the key {shown(twice)} occurs twice in one object.")
+    return out
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ModelFormatError(f"{name} is not a number that JSON can hold.")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ModelFormatError(f"an integer of {len(digits)} digits is too large.")
+    return int(digits)

@@ -1,0 +1,153 @@
+"""Model files: fitted models as documented, versioned JSON."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from lessnaive import models
+from lessnaive.exceptions import ModelFormatError
+from lessnaive.export.json_text import json_lines, parse_json
+from lessnaive.export.parameters import make_estimator, parameters_to_plain
+from lessnaive.export.writing import whole_file
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.plain import Node
+from lessnaive.scorecard import Scorecard
+
+__all__ = ["load", "save"]
+
+_FORMAT = "lessnaive-model"
+_VERSION = 1
+
+
+def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file.
+
+    The file is JSON, in a form that is documented and stays readable for later versions. The same
+    model always gives the same bytes. The file appears as a whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of lessnaive.
+    path : str or path
+        The file; one that exists is replaced.
+
+    See Also
+    --------
+    load : Read the model back.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, lessnaive
+    >>> X, y = [[1.0, "a"], [2.0, "b"], [4.0, "b"], [5.0, "b"]], [0, 0, 1, 1]
+    >>> model = lessnaive.NaiveBayes().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.json"
+    ...     lessnaive.save(model, path)
+    ...     again = lessnaive.load(path)
+    >>> again.predict([[3.9, "b"]])
+    array([1])
+    """
+    name = type(model).__name__
+    if _estimators().get(name) is not type(model):
+        raise TypeError(f"Only estimators of lessnaive can be saved, and {name} is none of them.")
+    check_is_fitted(model)
+    document = _to_document(model)
+    try:
+        _from_document(Node(document))
+    except ModelFormatError as error:
+        raise ValueError(f"This {name} cannot be saved: {error}") from None
+    with whole_file(path) as file:
+        file.writelines(piece.encode() for piece in chain(json_lines(document), "\n"))
+
+
+def load(path: str | os.PathLike[str]) -> ScorecardClassifier:
+    """Read a model that was written by :func:`save`.
+
+    Nothing in the file is executed, so that files of strangers are safe to read.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        Fitted, with the parameters of the model that was saved; its predictions are the same to
+        the last bit, and ``partial_fit`` continues where the model left off.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model file, is damaged, or was made by a newer lessnaive.
+    OSError
+        If the file cannot be opened.
+
+    See Also
+    --------
+    save : Write a model.
+    """
+    try:
+        return _from_document(Node(parse_json(_read(path))))
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    with open(os.fspath(path), "rb") as file:
+        head = file.read(64)
+        if not head.lstrip(b" \t\r\n").startswith(b"{"):
+            # Known before the rest is read, which may be large.
+            raise ModelFormatError("this is not a model file, which is JSON and begins with '{'.")
+        return head + file.read()
+
+
+def _estimators() -> dict[str, type[ScorecardClassifier]]:
+    """All public estimators by name."""
+    found = {name: getattr(models, name) for name in models.__all__}
+    return {name: kind for name, kind in found.items() if issubclass(kind, ScorecardClassifier)}
+
+
+def _to_document(model: ScorecardClassifier) -> dict[str, Any]:
+    from lessnaive import __version__
+
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "written_by": f"lessnaive {__version__}",
+        "estimator": type(model).__name__,
+        "parameters": parameters_to_plain(model),
+        "scorecard": model.scorecard_.to_plain(),
+        "state": model._state_to_plain(),
+    }
+
+
+def _from_document(root: Node) -> ScorecardClassifier:
+    _check_version(root)
+    fields = root.record(
+        "format", "version", "written_by", "estimator", "parameters", "scorecard", "state"
+    )
+    fields["written_by"].text()
+    name = fields["estimator"].choice(_estimators())
+    model = make_estimator(_estimators()[name], fields["parameters"])
+    model._restore(Scorecard.from_plain(name, fields["scorecard"]), fields["state"])
+    return model
+
+
+def _check_version(root: Node) -> None:
+    """Look at the version first: the rest of a newer file may be anything."""
+    fields = root.entries()
+    if "format" not in fields or "version" not in fields:
+        raise root.error("this is not a model file of lessnaive: it has no format and version")
+    fields["format"].choice([_FORMAT])
+    version = fields["version"].integer(1, 10**6)
+    if version > _VERSION:
+        raise root.error(
+            f"the file is of version {version}, made by a newer lessnaive, and this one reads "
+            f"version {_VERSION}: upgrade lessnaive"
+        )

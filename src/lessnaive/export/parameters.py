@@ -1,0 +1,78 @@
+"""Parameters of estimators as plain data, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
+
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.plain import Node, array_to_plain, shown
+
+__all__ = ["make_estimator", "parameters_to_plain"]
+
+_MOST_NESTED = 8
+
+
+def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
+    """Return the parameters of an estimator as plain data.
+
+    Numbers, strings, booleans, None and lists stand for themselves; a tuple is ``{"tuple": [...]}``
+    and an array ``{"dtype": ..., "array": [...]}``.
+    """
+    out = {}
+    for name, value in estimator.get_params(deep=False).items():
+        try:
+            out[name] = _to_plain(value)
+        except TypeError as error:
+            raise TypeError(f"The parameter {name} cannot be saved: {error}.") from None
+    return out
+
+
+def make_estimator(kind: type[ScorecardClassifier], node: Node) -> ScorecardClassifier:
+    """Make an estimator, not yet fitted, with parameters from plain data.
+
+    A parameter that is absent has its default: the file may be older than the parameter.
+    """
+    entries = node.entries()
+    known = kind._get_param_names()
+    for name in entries:
+        if name not in known:
+            raise node.error(f"{kind.__name__} has no parameter {shown(name)}")
+    estimator = kind(**{name: _from_plain(entry, _MOST_NESTED) for name, entry in entries.items()})
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        rule, _, _ = str(error).partition(" Got ")  # what follows may be long
+        raise node.error(rule.removesuffix(".")) from None
+    return estimator
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, list | range):
+        return [_to_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_to_plain(item) for item in value]}
+    if hasattr(value, "__array__"):
+        return array_to_plain(np.asarray(value))
+    raise TypeError(f"a {type(value).__name__} is not plain data")
+
+
+def _from_plain(node: Node, depth: int) -> Any:
+    if depth == 0:
+        raise node.error("lists are nested too deeply")
+    if node.is_null():
+        return None
+    if node.is_list():
+        return [_from_plain(item, depth - 1) for item in node.items()]
+    if not node.is_record():
+        return node.scalar()
+    if "tuple" in node.entries():
+        items = node.record("tuple")["tuple"].items()
+        return tuple(_from_plain(item, depth - 1) for item in items)
+    return node.array()

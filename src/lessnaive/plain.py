@@ -1,0 +1,292 @@
+"""Plain data, as JSON holds it: read with care, since it may come from anyone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.exceptions import ModelFormatError
+
+__all__ = ["Node", "Scalar", "array_to_plain", "shown"]
+
+Scalar = str | int | float | bool
+
+_LARGEST = float(np.finfo(np.float64).max)
+_MOST_DIMENSIONS = 4
+# numpy gives every string of an array the room of the longest, so that a small file could ask for
+# a huge array: this many characters, 64 MB, are allowed.
+_MOST_CHARACTERS = 1 << 24
+
+_SCALARS = (str, int, float, bool)
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_ITEM_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    **dict.fromkeys(_INTEGERS, (int,)),
+    **dict.fromkeys(("float16", "float32", "float64"), (float,)),
+    "str": (str,),
+    "object": _SCALARS,
+}
+
+
+class Node:
+    """A piece of plain data that knows where it stands in its document.
+
+    Each method checks that the data is of a certain form and returns it, or raises
+    ModelFormatError with the place and what was expected there.
+
+    Parameters
+    ----------
+    value : object
+        The data: None, bool, int, float, str, list or dict.
+    path : str, default=""
+        The place, such as "terms[3].scores".
+
+    Examples
+    --------
+    >>> from lessnaive.plain import Node
+    >>> fields = Node({"weights": [1, 2.5]}).record("weights")
+    >>> fields["weights"].numbers(2)
+    array([1. , 2.5])
+    >>> fields["weights"].numbers(3)
+    Traceback (most recent call last):
+    ...
+    lessnaive.exceptions.ModelFormatError: weights: expected 3 numbers, got 2.
+    """
+
+    __slots__ = ("_value", "path")
+
+    def __init__(self, value: Any, path: str = "") -> None:
+        self._value = value
+        self.path = path
+
+    def error(self, problem: str) -> ModelFormatError:
+        """Return an error that says where and what the problem is."""
+        return ModelFormatError(f"{self.path}: {problem}." if self.path else f"{problem}.")
+
+    def is_null(self) -> bool:
+        """Whether there is no value."""
+        return self._value is None
+
+    def is_list(self) -> bool:
+        """Whether this is a list."""
+        return type(self._value) is list
+
+    def is_record(self) -> bool:
+        """Whether this is an object with keys."""
+        return type(self._value) is dict
+
+    def entries(self) -> dict[str, Node]:
+        """Return an object with any keys."""
+        fields: dict[str, Any] = self._typed(dict, "an object")
+        prefix = f"{self.path}." if self.path else ""
+        return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
+
+    def record(self, *keys: str) -> dict[str, Node]:
+        """Return an object with these keys, all of them and no others."""
+        entries = self.entries()
+        for key in keys:
+            if key not in entries:
+                raise self.error(f"the key {key!r} is missing")
+        for key in entries:
+            if key not in keys:
+                raise self.error(f"the key {shown(key)} is unknown")
+        return entries
+
+    def items(self) -> list[Node]:
+        """Return the items of a list."""
+        return [Node(item, f"{self.path}[{i}]") for i, item in enumerate(self._list("a list"))]
+
+    def flag(self) -> bool:
+        """Return true or false."""
+        return bool(self._typed(bool, "true or false"))
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer from low to high."""
+        value = self._value
+        if type(value) is not int or not low <= value <= high:
+            raise self.error(f"expected an integer from {low} to {high}, got {shown(value)}")
+        return value
+
+    def text(self) -> str:
+        """Return a string."""
+        self._typed(str, "a string")
+        return str(self.scalar())
+
+    def choice(self, options: Collection[str]) -> str:
+        """Return one of some strings."""
+        if type(self._value) is not str or self._value not in options:
+            raise self.error(f"expected one of {', '.join(options)}, got {shown(self._value)}")
+        return self._value
+
+    def scalar(self) -> Scalar:
+        """Return a string, a number or a boolean."""
+        problem = _problem(self._value)
+        if problem:
+            raise self.error(problem)
+        value: Scalar = self._value
+        return value
+
+    def values(self) -> list[Scalar]:
+        """Return a list of strings, numbers and booleans, all different.
+
+        They differ as they do in Python: 1, 1.0 and true are the same value.
+        """
+        values: list[Scalar] = self._list("a list")
+        for place, value in enumerate(values):
+            problem = _problem(value)
+            if problem:
+                raise Node(value, f"{self.path}[{place}]").error(problem)
+        if len(set(values)) < len(values):
+            [(twice, _)] = Counter(values).most_common(1)
+            raise self.error(f"the value {shown(twice)} occurs twice")
+        return values
+
+    def numbers(
+        self, length: int, low: float = -_LARGEST, high: float = _LARGEST
+    ) -> NDArray[np.float64]:
+        """Return a list of so many numbers, each from low to high."""
+        values = self._list(f"{length} numbers")
+        if len(values) != length:
+            raise self.error(f"expected {length} numbers, got {len(values)}")
+        return self._floats(values, low, high)
+
+    def matrix(
+        self, n_rows: int, n_columns: int, low: float = -_LARGEST, high: float = _LARGEST
+    ) -> NDArray[np.float64]:
+        """Return a list of so many lists of so many numbers, each from low to high."""
+        rows = self._list(f"{n_rows} rows of {n_columns} numbers")
+        if len(rows) != n_rows or any(type(r) is not list or len(r) != n_columns for r in rows):
+            raise self.error(f"expected {n_rows} rows of {n_columns} numbers")
+        return self._floats(list(chain.from_iterable(rows)), low, high).reshape(n_rows, n_columns)
+
+    def array(self) -> NDArray[Any]:
+        """Return an array that was written by :func:`array_to_plain`."""
+        fields = self.record("array", "dtype")
+        name = fields["dtype"].choice(_ITEM_TYPES)
+        shape, items = fields["array"]._flattened()
+        for item in items:
+            problem = _problem(item)
+            if problem or type(item) not in _ITEM_TYPES[name]:
+                raise fields["array"].error(problem or f"{shown(item)} is not of type {name}")
+        if name == "str" and len(items) * max(map(len, items), default=0) > _MOST_CHARACTERS:
+            raise fields["array"].error("the strings are too long for an array: use dtype object")
+        out = _array(items, name)
+        if out.tolist() != items:
+            raise fields["array"].error(f"holds a value that does not fit in {name}")
+        return out.reshape(shape)
+
+    def _flattened(self) -> tuple[tuple[int, ...], list[Any]]:
+        shape: tuple[int, ...] = ()
+        items = [self._value]
+        while items and all(type(item) is list for item in items):
+            lengths = set(map(len, items))
+            if len(lengths) > 1 or len(shape) == _MOST_DIMENSIONS:
+                raise self.error("expected the nested lists of an array, of equal lengths")
+            shape = (*shape, lengths.pop())
+            items = list(chain.from_iterable(items))
+        return shape, items
+
+    def _floats(self, values: Sequence[Any], low: float, high: float) -> NDArray[np.float64]:
+        if not set(map(type, values)) <= {int, float}:
+            odd = next(value for value in values if type(value) not in (int, float))
+            raise self.error(f"expected numbers, got {shown(odd)}")
+        try:
+            out = np.array(values, dtype=np.float64)
+        except OverflowError:
+            raise self.error("holds an integer that is too large") from None
+        good = (out >= low) & (out <= high)  # false for NaN
+        if not good.all():
+            bad = float(out[~good][0])
+            raise self.error(f"expected numbers from {low:g} to {high:g}, got {bad:g}")
+        return out
+
+    def _list(self, expected: str) -> list[Any]:
+        values: list[Any] = self._typed(list, expected)
+        return values
+
+    def _typed(self, kind: type, expected: str) -> Any:
+        if type(self._value) is not kind:
+            raise self.error(f"expected {expected}, got {shown(self._value)}")
+        return self._value
+
+
+def array_to_plain(values: NDArray[Any]) -> dict[str, Any]:
+    """Return an array of booleans, numbers, strings or plain objects as plain data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lessnaive.plain import array_to_plain
+    >>> array_to_plain(np.array([1.5, 2.0], dtype=np.float32))
+    {'dtype': 'float32', 'array': [1.5, 2.0]}
+    """
+    if values.dtype.kind == "O":
+        plain = [v.item() if isinstance(v, np.generic) else v for v in values.ravel().tolist()]
+        values = _array(plain, "object").reshape(values.shape)
+    name = "str" if values.dtype.kind in "UT" else values.dtype.name
+    if name not in _ITEM_TYPES:
+        raise TypeError(f"an array of {name} cannot be written to a model file")
+    return {"dtype": name, "array": values.tolist()}
+
+
+def _array(items: list[Any], name: str) -> NDArray[Any]:
+    if name == "object":
+        out = np.empty(len(items), dtype=object)
+        out[:] = items
+        return out
+    if name in _INTEGERS:
+        # numpy wraps what does not fit, or raises, according to its version; the caller compares.
+        limits = np.iinfo(name)
+        items = [item if limits.min <= item <= limits.max else 0 for item in items]
+    with np.errstate(over="ignore"):
+        return np.array(items, dtype=name)
+
+
+def _problem(value: Any) -> str | None:
+    """Return what is wrong with a scalar: neither a string, a finite number nor a boolean."""
+    kind = type(value)
+    if kind is str:
+        if value.isascii():
+            return None
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return "the string holds half of a surrogate pair, which is not a character"
+        return None
+    if kind is int:
+        # Larger ones would do no harm by themselves, but many that differ by multiples of
+        # 2**61 - 1 have one hash, and make sets and dictionaries slow without bound.
+        if -(2**63) <= value < 2**64 or _is_double(value):
+            return None
+        return "the integer is too large: it has more than 64 bits"
+    if kind is float:
+        return None if math.isfinite(value) else f"expected a finite number, got {value}"
+    return None if kind is bool else f"expected a string, number or boolean, got {shown(value)}"
+
+
+def _is_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def shown(value: Any) -> str:
+    """Return a value as it reads in a message: short, and without looking into it deeply."""
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is int and abs(value) >= 10**20:
+        return "a large integer"
+    if type(value) is str:
+        return ascii(value if len(value) <= 40 else value[:40] + "...")
+    if type(value) is dict:
+        return "an object"
+    return "a list" if type(value) is list else str(value)

@@ -1,0 +1,75 @@
+"""A table, its target and its weights, checked and ready to learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.exceptions import TableError
+from lessnaive.table.labels import encode_labels, read_weights
+from lessnaive.table.reading import Table, read_table
+from lessnaive.table.schema import Schema
+
+__all__ = ["Training", "no_values", "read_training"]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything that a supervised ``fit`` is given.
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    schema : Schema
+        What the columns are.
+    classes : array of shape (n_classes,)
+        The classes, at least two.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    """
+
+    table: Table
+    schema: Schema
+    classes: NDArray[Any]
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+
+def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:
+    """Read what a supervised ``fit`` is given.
+
+    Parameters
+    ----------
+    X : table of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The class of each row.
+    sample_weight : array-like of shape (n_samples,) or None
+        Weight of each row.
+    categorical_features : "from_dtype", "all", or names, positions or a mask
+        Which columns are categorical.
+
+    Returns
+    -------
+    Training
+    """
+    table = read_table(X)
+    weights = read_weights(sample_weight, table.n_rows)
+    classes, labels = encode_labels(y, table.n_rows, weights)
+    if len(classes) < 2:
+        raise TableError(
+            f"The target has one class only ({classes.tolist()[0]!r}): a classifier needs rows "
+            "of at least two classes."
+        )
+    return Training(table, Schema.of(table, categorical_features), classes, labels, weights)
+
+
+def no_values(name: str) -> TableError:
+    """Return the error for a column without a single value."""
+    return TableError(f"Column {name!r} has no values, every row is missing: drop the column.")
