@@ -1,0 +1,33 @@
+"""The command ``lessnaive``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_EXTRA = ("click", "pyarrow", "rich")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the name of the command; by default taken from the process.
+    """
+    try:
+        from lessnaive.cli.running import run
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA:
+            raise
+        print(
+            f"lessnaive: the command line needs the package {package}: install it with "
+            "pip install 'lessnaive[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    sys.exit(run(arguments))

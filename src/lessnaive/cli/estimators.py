@@ -1,0 +1,103 @@
+"""Estimators by name, with parameters given as text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import lessnaive
+from lessnaive.cli.errors import InputError
+
+__all__ = ["estimators", "make_estimator", "parse_value"]
+
+
+def estimators() -> dict[str, Any]:
+    """All classifiers that the package exports, by name.
+
+    Returns
+    -------
+    dict of str to class
+
+    Examples
+    --------
+    >>> from lessnaive.cli.estimators import estimators
+    >>> "NaiveBayes" in estimators()
+    True
+    """
+    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
+    return {
+        name: thing
+        for name, thing in sorted(public.items())
+        if inspect.isclass(thing)
+        and issubclass(thing, BaseEstimator)
+        and issubclass(thing, ClassifierMixin)
+    }
+
+
+def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str] = ()) -> Any:
+    """Make an estimator from its name and its parameters as the user typed them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    settings : sequence of str
+        Parameters as "key=value".
+    categorical : sequence of str, default=()
+        Columns that are categorical though they hold numbers.
+
+    Returns
+    -------
+    estimator
+        Not yet fitted.
+    """
+    kind = estimators()[name]
+    known = sorted(kind().get_params(deep=False))
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting!r} is not of the form key=value.")
+        if key not in known:
+            raise InputError(f"--set: {name} has no parameter {key!r}; it has {', '.join(known)}.")
+        parameters[key] = parse_value(text)
+    if categorical:
+        if "categorical_features" in parameters:
+            raise InputError("give either --categorical or --set categorical_features, not both.")
+        if "categorical_features" not in known:
+            raise InputError(f"{name} takes no --categorical columns.")
+        parameters["categorical_features"] = list(categorical)
+    return kind(**parameters)
+
+
+def parse_value(text: str) -> Any:
+    """Read a value: JSON, a Python literal, or else the text itself.
+
+    Parameters
+    ----------
+    text : str
+        What the user typed.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> from lessnaive.cli.estimators import parse_value
+    >>> [parse_value(text) for text in ("1.0", "true", "null", "[1, 2]", "(2, 2)", "laplace")]
+    [1.0, True, None, [1, 2], (2, 2), 'laplace']
+    """
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    if text[:1] in ("[", "(", "{", '"', "'"):
+        raise InputError(f"--set: cannot read the value {text!r}; put the texts in it in quotes.")
+    return text

@@ -1,0 +1,144 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any
+
+import click
+
+from lessnaive.cli.errors import InputError
+from lessnaive.cli.estimators import estimators, make_estimator
+from lessnaive.cli.reading import MISSING, TableFile
+from lessnaive.cli.training import TrainingData, read_training_data
+
+__all__ = ["Learning", "learning_options", "model_argument", "output_option", "table_options"]
+
+Decorator = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is to be learned from a table, as the user has said it."""
+
+    target: str
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    weight: str | None
+    model_name: str
+    settings: tuple[str, ...]
+
+    def estimator(self) -> Any:
+        """Make the estimator, not yet fitted."""
+        return make_estimator(self.model_name, self.settings, self.categorical)
+
+    def read(self, file: TableFile) -> TrainingData:
+        """Read the rows to learn from."""
+        return read_training_data(
+            file, self.target, drop=self.drop, weight=self.weight, categorical=self.categorical
+        )
+
+
+def _read_separator(_: click.Context, __: click.Parameter, value: str) -> str:
+    separator = "\t" if value == "tab" else value
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        raise InputError(f"--separator {value!r} is not a single character or the word tab.")
+    return separator
+
+
+def _read_model_name(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value not in estimators():
+        raise InputError(f"there is no model {value!r}: choose {' or '.join(estimators())}.")
+    return value
+
+
+model_argument: Decorator = click.argument("model_path", metavar="MODEL")
+
+
+def output_option(help_text: str, *, required: bool) -> Decorator:
+    """Return the option that names the file to write."""
+    return click.option("-o", "--output", required=required, metavar="FILE", help=help_text)
+
+
+_READING: tuple[Decorator, ...] = (
+    click.argument("table", metavar="TABLE"),
+    click.option(
+        "--missing",
+        metavar="TOKEN",
+        multiple=True,
+        help="A cell that means a missing value, such as '?', besides the usual ones: an empty "
+        f"cell, {', '.join(MISSING[1:])}. May be given several times.",
+    ),
+    click.option(
+        "--separator",
+        default=",",
+        show_default=True,
+        callback=_read_separator,
+        help="What stands between two cells of a CSV file; 'tab' for a tabulator.",
+    ),
+)
+
+_LEARNING: tuple[Decorator, ...] = (
+    click.option(
+        "--target", required=True, metavar="COLUMN", help="The column that holds the classes."
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column to leave out, such as a row number. May be given several times.",
+    ),
+    click.option(
+        "--categorical",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column of numbers that are names rather than quantities, such as postal codes. "
+        "May be given several times; columns of text and of true/false need not be given.",
+    ),
+    click.option("--weight", metavar="COLUMN", help="The column with the weight of each row."),
+    click.option(
+        "--model",
+        "model_name",
+        callback=_read_model_name,
+        default="NaiveBayes",
+        show_default=True,
+        metavar="NAME",
+        help=f"The model: {', '.join(estimators())}.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A parameter of the model, such as smoothing=0.5 or numeric=gaussian_shared. May be "
+        "given several times.",
+    ),
+)
+
+
+def table_options(command: Any) -> Any:
+    """Add a table and how it is read; the command takes them as ``file``."""
+
+    def packed(table: str, missing: tuple[str, ...], separator: str, **others: Any) -> Any:
+        return command(file=TableFile(table, missing, separator), **others)
+
+    return _decorated(update_wrapper(packed, command), _READING)
+
+
+def learning_options(command: Any) -> Any:
+    """Add what is to be learned from a table; the command takes it as ``learning``."""
+
+    def packed(**given: Any) -> Any:
+        names = Learning.__dataclass_fields__
+        learning = Learning(**{name: given.pop(name) for name in names})
+        return command(learning=learning, **given)
+
+    return _decorated(update_wrapper(packed, command), _LEARNING)
+
+
+def _decorated(command: Any, decorators: tuple[Decorator, ...]) -> Any:
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command

@@ -1,0 +1,204 @@
+"""Reading tables: CSV (also gzipped) and Parquet, from files or standard input."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
+
+from lessnaive.cli.errors import InputError
+from lessnaive.cli.trouble import csv_trouble
+from lessnaive.table import Kind
+
+__all__ = ["MISSING", "TableFile"]
+
+#: Cells of a CSV file that mean a missing value.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+
+_INDEX = re.compile(r"__index_level_\d+__")
+# A row must fit into one block.
+_BLOCK_BYTES = 1 << 25
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file with a table.
+
+    Attributes
+    ----------
+    path : str
+        The path, as the user gave it; "-" is standard input.
+    missing : tuple of str
+        Cells that mean a missing value, besides the usual ones.
+    separator : str
+        What stands between two cells of a CSV file.
+    """
+
+    path: str
+    missing: tuple[str, ...] = ()
+    separator: str = ","
+
+    @property
+    def name(self) -> str:
+        """What the table is called in messages."""
+        return "standard input" if self.path == "-" else self.path
+
+    def read(self, kinds: Mapping[str, Kind] | None = None) -> pa.Table:
+        """Read the table.
+
+        Parameters
+        ----------
+        kinds : mapping of str to Kind, optional
+            What the columns of a CSV file hold, where that is known; else the cells tell.
+
+        Returns
+        -------
+        pyarrow.Table
+            With at least one row, all names different.
+        """
+        try:
+            table = self._read_parquet() if self.is_parquet else self._read_csv(kinds or {})
+        except OSError as error:
+            raise InputError(f"{self.name} cannot be read: {error}.") from None
+        name, times = Counter(table.column_names).most_common(1)[0]
+        if times > 1:
+            raise InputError(
+                f"{self.name} has {times} columns named {name!r}: rename all but one of them."
+            )
+        if table.num_rows == 0:
+            raise InputError(f"{self.name} has a header, but no rows.")
+        return table
+
+    @cached_property
+    def _memory(self) -> pa.Buffer | None:
+        """All of standard input or of a pipe, which can be read only once; None for a file."""
+        if self.path == "-":
+            return _copied(sys.stdin.buffer.read())
+        path = Path(self.path)
+        if path.is_dir():
+            raise InputError(f"{self.path!r} is a folder, not a table.")
+        try:
+            with path.open("rb") as file:
+                return None if path.is_file() else _copied(file.read())
+        except FileNotFoundError:
+            raise InputError(f"there is no file {self.path!r}.") from None
+        except OSError as error:
+            raise InputError(f"cannot read {self.path!r}: {error.strerror}.") from None
+
+    def _open(self) -> pa.NativeFile:
+        """Open the file; what is gzipped is unpacked.
+
+        Arrow's threads may outlive a command for a moment. If they held a file of Python then, the
+        interpreter would crash at its end.
+        """
+        file = pa.OSFile(self.path) if self._memory is None else pa.BufferReader(self._memory)
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        return pa.CompressedInputStream(file, "gzip") if packed else file
+
+    @cached_property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file, whatever its name."""
+        with self._open() as file:
+            return bool(file.read(4) == b"PAR1")
+
+    def _read_parquet(self) -> pa.Table:
+        try:
+            with self._open() as file:
+                table = parquet.read_table(file)
+            # The row labels of a pandas frame are no data.
+            table = table.drop_columns([n for n in table.column_names if _INDEX.fullmatch(n)])
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.name} is not a whole Parquet file ({error}).") from None
+        for place, field in enumerate(table.schema):
+            if self.missing and (
+                pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+            ):
+                column = table.column(place)
+                gap = pc.is_in(column, pa.array(self.missing, field.type))
+                filled = pc.if_else(gap, pa.scalar(None, field.type), column)
+                table = table.set_column(place, field.name, filled)
+        return table
+
+    def _read_csv(self, kinds: Mapping[str, Kind]) -> pa.Table:
+        table = self._parse_csv({})
+        text = {field.name: pa.string() for field in table.schema if _is_text(field, kinds)}
+        if text:
+            # Only the cells themselves tell "007" from 7, so they are read once more.
+            table = self._parse_csv(text)
+        for place, field in enumerate(table.schema):
+            if pa.types.is_binary(field.type):
+                raise InputError(f"column {field.name!r} of {self.name} is not UTF-8 text.")
+            if kinds.get(field.name) is Kind.BOOLEAN and _is_zero_one(table.column(place)):
+                boolean = table.column(place).cast(pa.bool_())
+                table = table.set_column(place, field.name, boolean)
+        return table
+
+    def _parse_csv(self, types: Mapping[str, pa.DataType]) -> pa.Table:
+        with self._open() as file:
+            if b"\0" in file.read(1 << 16):
+                raise InputError(
+                    f"{self.name} is not a CSV file: it holds binary data, not text in UTF-8."
+                )
+        with self._open() as file:
+            try:
+                table = arrow_csv.read_csv(
+                    file,
+                    arrow_csv.ReadOptions(block_size=_BLOCK_BYTES),
+                    arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+                    arrow_csv.ConvertOptions(
+                        column_types=types,
+                        null_values=[*MISSING, *self.missing],
+                        strings_can_be_null=True,
+                    ),
+                )
+                table.schema.names  # noqa: B018 (decodes them)
+            except UnicodeDecodeError:
+                raise InputError(f"the header of {self.name} is not UTF-8 text.") from None
+            except pa.ArrowInvalid as error:
+                with self._open() as again:
+                    trouble = csv_trouble(again, self.separator) or f"is not CSV ({error})."
+                raise InputError(f"{self.name} {trouble}") from None
+        self._check_last_quote(table)
+        return table
+
+    def _check_last_quote(self, table: pa.Table) -> None:
+        """Make sure that the last cell is not the rest of the file behind a stray quote."""
+        last = table.column(-1)
+        if not (len(last) and pa.types.is_string(last.type) and "\n" in (last[-1].as_py() or "")):
+            return
+        with self._open() as file:
+            trouble = csv_trouble(file, self.separator)
+        if trouble:
+            raise InputError(f"{self.name} {trouble}")
+
+
+def _copied(data: bytes) -> pa.Buffer:
+    """Return data in memory of Arrow's own."""
+    stream = pa.BufferOutputStream()
+    stream.write(data)
+    return stream.getvalue()
+
+
+def _is_text(field: pa.Field, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a column holds text, although its cells look like something else."""
+    if pa.types.is_time(field.type):
+        return True  # a time of day is no quantity: midnight lies between 23:59 and 00:01
+    known = pa.types.is_null(field.type) or pa.types.is_string(field.type)
+    return kinds.get(field.name) is Kind.TEXT and not known
+
+
+def _is_zero_one(column: pa.ChunkedArray) -> bool:
+    if not pa.types.is_integer(column.type):
+        return False
+    ends = pc.min_max(column).as_py()
+    return bool(ends["min"] >= 0 and ends["max"] <= 1)

@@ -1,0 +1,185 @@
+"""The rows that a model learns from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lessnaive.cli.cells import find_stray, has_values
+from lessnaive.cli.errors import InputError, near
+from lessnaive.cli.reading import TableFile
+from lessnaive.table import encode_labels
+
+__all__ = ["TrainingData", "fit", "read_training_data"]
+
+# A column of text of which this share reads as numbers was probably meant to be numeric.
+_MOSTLY = 0.8
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Columns, classes and weights of the same rows.
+
+    Attributes
+    ----------
+    X : pyarrow.Table
+        The columns to learn from.
+    y : array of shape (n_rows,)
+        The class of each row.
+    weights : array of shape (n_rows,) or None
+        The weight of each row, above 0.
+    """
+
+    X: pa.Table
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+    def take(self, rows: NDArray[Any]) -> TrainingData:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return TrainingData(self.X.take(pa.array(rows)), self.y[rows], weights)
+
+
+def read_training_data(
+    file: TableFile,
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    categorical: Sequence[str] = (),
+) -> TrainingData:
+    """Read a table to learn from.
+
+    Parameters
+    ----------
+    file : TableFile
+        The table.
+    target : str
+        The column with the classes.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    weight : str, optional
+        The column with the weights of the rows.
+    categorical : sequence of str, default=()
+        Columns that are categorical though they hold numbers.
+
+    Returns
+    -------
+    TrainingData
+    """
+    table = file.read()
+    weighted = [] if weight is None else [weight]
+    _check_roles(
+        {"--target": [target], "--weight": weighted, "--drop": drop, "--categorical": categorical},
+        table.column_names,
+        file.name,
+    )
+    weights = None if weight is None else _read_weights(table.column(weight), weight)
+    y = _read_classes(table.column(target), target, weights)
+    X = table.drop_columns([target, *weighted, *dict.fromkeys(drop)])
+    if X.num_columns == 0:
+        raise InputError(f"{file.name} has no columns to learn from besides {target!r}.")
+    data = TrainingData(X, y, weights)
+    if weights is not None and not weights.all():
+        data = data.take(np.flatnonzero(weights))
+    for name, column in zip(data.X.column_names, data.X.columns, strict=True):
+        if not has_values(column):
+            raise InputError(
+                f"column {name!r} has no values, every row is missing: leave it out with "
+                f"--drop {name!r}."
+            )
+        if not file.is_parquet:
+            _warn_of_traps(name, column)
+    return data
+
+
+def fit(estimator: Any, data: TrainingData) -> Any:
+    """Fit a model; what the data or the parameters do not allow is an InputError."""
+    weights = {} if data.weights is None else {"sample_weight": data.weights}
+    try:
+        return estimator.fit(data.X, data.y, **weights)
+    except ValueError as error:
+        # The sentence of scikit-learn on a wrong parameter has a second one behind it.
+        raise InputError(str(error).replace(". Got ", ", got ")) from None
+
+
+def _check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], table: str) -> None:
+    """Make sure that what options name are columns of the table, each named by one option."""
+    option_of: dict[str, str] = {}
+    for option, names in roles.items():
+        for name in dict.fromkeys(names):
+            if name not in columns:
+                raise InputError(
+                    f"{option} {name!r} is not a column of {table}: {near(name, columns)}"
+                )
+            if name in option_of:
+                raise InputError(
+                    f"column {name!r} is given as both {option_of[name]} and {option}."
+                )
+            option_of[name] = option
+
+
+def _read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    try:
+        weights = column.cast(pa.float64()).to_numpy()
+    except pa.ArrowException:
+        raise InputError(f"the weights in column {name!r} are not all numbers.") from None
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        row = int((~(np.isfinite(weights) & (weights >= 0))).argmax()) + 1
+        raise InputError(
+            f"the weights in column {name!r} must be numbers that are 0 or more, but row {row} "
+            "has another or none."
+        )
+    if not weights.any():
+        raise InputError(f"the weights in column {name!r} are all 0.")
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _read_classes(
+    column: pa.ChunkedArray, name: str, weights: NDArray[np.float64] | None
+) -> NDArray[Any]:
+    gap = pc.is_null(column, nan_is_null=True).to_numpy()
+    if gap.any():
+        rows = "1 row" if gap.sum() == 1 else f"{gap.sum()} rows"
+        raise InputError(
+            f"the target {name!r} is missing in {rows} (the first is row {gap.argmax() + 1}): "
+            "remove these rows."
+        )
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        if not pa.types.is_primitive(column.type) or pa.types.is_temporal(column.type):
+            column = column.cast(pa.string())
+        y = column.to_numpy()
+        classes, _ = encode_labels(y, len(y), weights)
+    except (ValueError, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"the target {name!r} cannot be used: {error}") from None
+    if len(classes) < 2:
+        raise InputError(
+            f"the target {name!r} has one class only ({classes.tolist()[0]!r}): a classifier "
+            "needs rows of at least two classes."
+        )
+    return np.asarray(y)
+
+
+def _warn_of_traps(name: str, column: pa.ChunkedArray) -> None:
+    """Warn of a column of a CSV file that may not be what the user thinks it is."""
+    if not name:
+        warnings.warn(
+            "a column has no name; if it holds row numbers, leave it out with --drop ''.",
+            stacklevel=2,
+        )
+    stray = find_stray(column)
+    if stray is not None and stray.share >= _MOSTLY:
+        warnings.warn(
+            f"column {name!r} is taken as text because of {stray.cell!r} in row {stray.row}, "
+            f"though most of it are numbers; if this means missing, use --missing {stray.cell!r}.",
+            stacklevel=2,
+        )

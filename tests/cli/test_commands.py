@@ -1,0 +1,207 @@
+"""The commands: what they print and write."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lessnaive
+from command_line import PENGUINS, fitted_on, rows_of
+from lessnaive import NaiveBayes
+from lessnaive.cli.estimators import estimators, parse_value
+from lessnaive.datasets import load_penguins
+
+
+def test_fit_writes_the_model_of_the_python_interface(well, model):
+    X, y = load_penguins()
+    expected = NaiveBayes().fit(X, y)
+    loaded = lessnaive.load(model)
+    np.testing.assert_array_equal(loaded.predict_proba(X), expected.predict_proba(X))
+    assert well("fit", PENGUINS, "--target", "species", "-o", "again.json") == (
+        "NaiveBayes learned from 344 rows, 7 columns, 3 classes; wrote again.json\n"
+    )
+    assert Path(model).read_bytes() == Path("again.json").read_bytes()
+
+
+def test_predict_writes_class_and_probabilities(well, model):
+    X, y = load_penguins()
+    expected = NaiveBayes().fit(X, y)
+    out = well("predict", model, PENGUINS)
+    assert out.splitlines()[0] == (
+        "predicted,probability_Adelie,probability_Chinstrap,probability_Gentoo"
+    )
+    rows = rows_of(out)
+    assert [row["predicted"] for row in rows] == expected.predict(X).tolist()
+    written = [[float(row[f"probability_{c}"]) for c in expected.classes_] for row in rows]
+    np.testing.assert_array_equal(written, expected.predict_proba(X))
+
+
+def test_predict_writes_csv_gzip_and_parquet(well, model):
+    plain = well("predict", model, PENGUINS)
+    for name in ("out.csv", "out.csv.gz", "out.parquet"):
+        said = well("predict", model, PENGUINS, "-o", name)
+        assert said == f"344 rows predicted; wrote {name}\n"
+    assert Path("out.csv").read_text() == plain
+    assert gzip.decompress(Path("out.csv.gz").read_bytes()).decode() == plain
+    frame = pd.read_parquet("out.parquet")
+    pd.testing.assert_frame_equal(frame, pd.read_csv("out.csv"), check_exact=True)
+    assert well("predict", model, PENGUINS, "-o", "-") == plain
+    first = Path("out.csv.gz").read_bytes()
+    well("predict", model, PENGUINS, "-o", "out.csv.gz")
+    assert Path("out.csv.gz").read_bytes() == first
+
+
+def test_explain_adds_up_to_the_joint_log_probabilities(well, model):
+    X, y = load_penguins()
+    joint = NaiveBayes().fit(X, y).predict_joint_log_proba(X.iloc[[3]])[0]
+    lines = well("explain", model, PENGUINS, "--row", "4", "--absolute").splitlines()
+    assert lines[0] == f"Row 4 of {PENGUINS}: Adelie (98.8 %)"
+    assert lines[2].split() == ["column", "value", "Adelie", "Chinstrap", "Gentoo"]
+    cells = {line.split()[0]: line.split()[1:] for line in lines[3:-1]}
+    total = [float(cell) for cell in cells["total"]]
+    np.testing.assert_allclose(total, joint, atol=0.0051)
+    assert cells["bill_length_mm"] == ["(missing)", "+0.00", "+0.00", "+0.00"]
+    assert cells["island"][0] == "Torgersen"
+
+
+def test_explain_puts_the_strongest_column_first(well, model):
+    lines = well("explain", model, PENGUINS, "--row", "1").splitlines()[3:]
+    names = [line.split()[0] for line in lines]
+    end = names.index("(prior)")
+    scores = np.array([[float(c) for c in line.split()[-3:]] for line in lines[: end + 2]])
+    spreads = np.ptp(scores[:end], axis=1)
+    assert end == 7
+    assert (np.diff(spreads) < 0.011).all()
+    # Relative to the mean over the classes, each line sums to zero.
+    np.testing.assert_allclose(scores.sum(axis=1), 0, atol=0.016)
+    np.testing.assert_allclose(scores[:-1].sum(axis=0), scores[-1], atol=0.041)
+    assert names[end + 1 : end + 3] == ["total", "probability"]
+    assert lines[-1] == (
+        "+ speaks for a class, - against it: log-probabilities relative to their mean over the "
+        "classes"
+    )
+
+
+def test_show_ranks_the_columns(well, model):
+    lines = well("show", model, "--top", "1").splitlines()
+    assert lines[0] == "NaiveBayes with 3 classes and 7 columns"
+    assert lines[3:6] == ["Adelie     44.2 %", "Chinstrap  19.8 %", "Gentoo     36.0 %"]
+    ranked = lines[lines.index("Strongest evidence") + 3 :][:7]
+    assert ranked[0].split()[0] == "flipper_length_mm"
+    assert [line.split()[0] for line in ranked[-2:]] == ["year", "sex"]
+    table = lines[-3:]
+    assert table[0].split() == ["flipper_length_mm", "rows", "Adelie", "Chinstrap", "Gentoo"]
+    assert re.split(r" {2,}", table[1])[:3] == ["mean ± spread", "342", "189.954 ± 6.518"]
+
+
+def test_show_keeps_the_order_of_values(well):
+    table = pd.DataFrame({"size": ["a", "b", "b", "b", "c", "c"] * 5, "y": [0, 1, 0, 1, 1, 0] * 5})
+    table.to_csv("t.csv", index=False)
+    well("fit", "t.csv", "--target", "y", "-o", "m.json")
+    assert [line.split()[0] for line in well("show", "m.json").splitlines()[-3:]] == ["a", "b", "c"]
+
+
+def test_show_cuts_long_tables(well):
+    table = pd.DataFrame({"word": [f"w{i % 30}" for i in range(300)]})
+    table["y"] = [f"class{i % 12:02}" for i in range(300)]
+    table.to_csv("t.csv", index=False)
+    well("fit", "t.csv", "--target", "y", "-o", "m.json")
+    out = well("show", "m.json")
+    assert "and 22 other values\n" in out
+    assert "and 4 less probable classes\n" in out
+    out = well("explain", "m.json", "t.csv")
+    assert "and 4 less probable classes\n" in out
+    assert out.endswith("relative to their mean over the 8 most probable classes\n")
+
+
+def test_evaluate_prints_a_table(well):
+    out = well("evaluate", PENGUINS, "--target", "species", "--cv", "5")
+    lines = out.splitlines()
+    assert lines[0] == f"NaiveBayes on {PENGUINS}: 344 rows, 7 columns, 3 classes"
+    assert lines[2].split() == ["metric", "NaiveBayes", "baseline", "better"]
+    assert [line.split()[0] for line in lines[3:7]] == ["accuracy", "log-loss", "AUC", "Brier"]
+    assert [line.split()[-1] for line in lines[3:7]] == ["higher", "lower", "higher", "lower"]
+    assert lines[7] == "mean ± standard error over 5 folds"
+    assert all(re.search(r"\d\.\d{4} ± \d\.\d{4} +\d\.\d{4} ± \d\.\d{4}", x) for x in lines[3:7])
+    assert out == well("evaluate", PENGUINS, "--target", "species", "--cv", "5")
+    assert out != well("evaluate", PENGUINS, "--target", "species", "--cv", "5", "--seed", "1")
+
+
+def test_demo_prints_commands_that_work(well):
+    out = well("demo")
+    commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
+    assert [shlex.split(command)[1] for command in commands] == [
+        *("evaluate", "fit", "show", "predict", "explain")
+    ]
+    for command in commands:
+        name, *arguments = shlex.split(command)
+        assert name == "lessnaive"
+        assert well(*arguments) in out
+    assert re.search(r"^4 +Adelie +Torgersen +NA +NA +NA +Adelie +98\.8 %$", out, re.MULTILINE)
+    assert sorted(os.listdir("demo-output")) == ["model.json", "penguins.csv", "predictions.csv"]
+
+
+def test_version_and_help(well):
+    assert well("--version") == f"lessnaive {lessnaive.__version__}\n"
+    assert well() == well("--help") == well("-h")
+    for command in ("fit", "predict", "evaluate", "explain", "show", "demo"):
+        assert f"\n  {command} " in well("--help")
+        assert well(command, "--help").startswith(f"Usage: lessnaive {command} ")
+
+
+def test_drop_categorical_weight_and_set(well):
+    content = "id,zip,w,x,y\n1,10,1,5,a\n2,20,2,6,b\n3,10,0,7,c\n4,20,1,8,a\n"
+    options = ("--drop", "id", "--categorical", "zip", "--weight", "w")
+    settings = ("--set", "smoothing=0.5", "--set", "priors=[0.25,0.75]", "--set", "beta=(2,2)")
+    fitted_on(well, content, *options, *settings)
+    table = pd.DataFrame({"zip": [10, 20, 20], "x": [5, 6, 8]})
+    expected = NaiveBayes(
+        categorical_features=["zip"], smoothing=0.5, priors=[0.25, 0.75], beta=(2, 2)
+    ).fit(table, ["a", "b", "a"], sample_weight=[1, 2, 1])
+    loaded = lessnaive.load("m.json")
+    assert loaded.get_params() == expected.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(table), expected.predict_proba(table))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("1.0", 1.0),
+        ("-1e-3", -0.001),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("None", None),
+        ("[1, 2]", [1, 2]),
+        ("(2,2)", (2, 2)),
+        ("((1, 2), 3)", ((1, 2), 3)),
+        ('["a", "b"]', ["a", "b"]),
+        ("laplace", "laplace"),
+        ("'quoted'", "quoted"),
+        ("", ""),
+        ("a=b", "a=b"),
+    ],
+)
+def test_values_of_parameters(text, value):
+    parsed = parse_value(text)
+    assert (parsed, type(parsed)) == (value, type(value))
+
+
+def test_every_public_classifier_is_a_model(monkeypatch):
+    class LaterNB(NaiveBayes):
+        pass
+
+    monkeypatch.setattr(lessnaive, "LaterNB", LaterNB, raising=False)
+    monkeypatch.setattr(lessnaive, "__all__", [*lessnaive.__all__, "LaterNB"])
+    assert estimators()["LaterNB"] is LaterNB
+    assert estimators()["NaiveBayes"] is NaiveBayes
+    assert "Scorecard" not in estimators()
+    assert "save" not in estimators()
