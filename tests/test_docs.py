@@ -1,0 +1,105 @@
+"""Code in the documentation and in the README runs and gives what is shown there."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from lessnaive.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    page
+    for page in sorted(ROOT.glob("docs/**/*.rst"))
+    if not {"_build", "_templates", "auto_examples", "generated"} & set(page.parts)
+]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+BLOCKS = {
+    ".rst": re.compile(r"^\.\. code-block:: console\n((?:\n|[ ]+.*\n)+)", re.M),
+    ".md": re.compile(r"^```console\n(.*?)^```", re.M | re.S),
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page(page, tmp_path, monkeypatch):
+    """Python and the command line of a page share a folder, in this order."""
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    assert result.failed == 0
+    run_commands(page, tmp_path)
+
+
+def test_readme(tmp_path, monkeypatch, capsys):
+    """The Python of the README prints what follows it; then its commands run."""
+    readme = ROOT / "README.md"
+    monkeypatch.chdir(tmp_path)
+    pattern = r"^```python\n(.*?)^```\n+```text\n(.*?)^```"
+    blocks = re.findall(pattern, readme.read_text("utf-8"), re.M | re.S)
+    assert blocks
+    for code, shown in blocks:
+        exec(compile(code, str(readme), "exec"), {})
+        printed = capsys.readouterr().out
+        assert doctest.OutputChecker().check_output(shown, printed, FLAGS), printed
+    run_commands(readme, tmp_path)
+
+
+def run_commands(page: Path, folder: Path) -> None:
+    """Run the commands of console blocks; compare what they print, where that is shown."""
+    for block in BLOCKS[page.suffix].findall(page.read_text("utf-8")):
+        for session in re.split(r"^\$ ", textwrap.dedent(block), flags=re.M)[1:]:
+            command, _, shown = session.partition("\n")
+            while command.endswith("\\"):
+                more, _, shown = shown.partition("\n")
+                command = command[:-1] + more.removeprefix("> ")
+            shown = shown.strip()
+            printed = run(command, folder, fails=shown.startswith("lessnaive: "))
+            if shown:
+                alike = doctest.OutputChecker().check_output(shown, printed.strip(), FLAGS)
+                assert alike, f"{page.name}: $ {command}\n{printed}"
+
+
+def run(command: str, folder: Path, *, fails: bool) -> str:
+    """Run a command; return what it prints, or its complaint if it is shown to fail."""
+    status, printed, complaint = (
+        run_in_shell(command, folder) if {"|", ">"} & set(command) else run_here(command)
+    )
+    assert status == (2 if fails else 0), f"$ {command}\n{complaint}"
+    return complaint if fails else printed
+
+
+def run_here(command: str) -> tuple[int, str, str]:
+    """Run a lessnaive command without the cost of a new process."""
+    program, *arguments = shlex.split(command)
+    assert program == "lessnaive"
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    return exit_.value.code or 0, out.getvalue(), err.getvalue()
+
+
+def run_in_shell(command: str, folder: Path) -> tuple[int, str, str]:
+    if sys.platform == "win32":
+        pytest.skip("pipes are written for a POSIX shell")
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    return done.returncode, done.stdout, done.stderr
