@@ -6,6 +6,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["oracles"]  # scripts that need the peers to be installed
+
 # Deadlines would make slow machines fail; "ci" draws the same examples in every run.
 settings.register_profile(
     "ci",

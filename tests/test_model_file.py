@@ -265,12 +265,12 @@ class TestWhatCannotBeSaved:
     def test_not_ours(self, thing: Any, name: str, tmp_path: Any) -> None:
         with pytest.raises(TypeError) as caught:
             lessnaive.save(thing, tmp_path / "model.json")
-        expected = f"Only estimators of lessnaive can be saved, and {name} is none of them."
+        expected = f"Only classifiers of lessnaive can be saved, and {name} is none of them."
         assert str(caught.value) == expected
 
     def test_a_class_derived_from_ours(self, tmp_path: Any) -> None:
         derived = type("NaiveBayes", (NaiveBayes,), {})
-        with pytest.raises(TypeError, match="Only estimators of lessnaive can be saved"):
+        with pytest.raises(TypeError, match="Only classifiers of lessnaive can be saved"):
             lessnaive.save(derived().fit([[1.0], [2.0]], [0, 1]), tmp_path / "model.json")
 
     @pytest.mark.parametrize(

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -167,16 +166,17 @@ std::vector<BinsTuple> discretize_binding(const std::vector<Array>& columns, con
     const double* w = weights_of(weights, rows);
     std::vector<BinsTuple> out(columns.size());
     nb::gil_scoped_release release;
-    double total = static_cast<double>(rows);
-    if (w != nullptr) total = std::accumulate(w, w + rows, 0.0);
     const bool whole = w == nullptr || all_whole(w, rows);
-    const LogFactorial log_factorial(modl ? total + classes : 0, whole);
+    // Weights may add up to much more than the rows, and a table for all of that be too long.
+    const LogFactorial log_factorial(static_cast<double>(modl ? rows + classes : 0), whole,
+                                     w == nullptr);
+    const Bits bits(modl ? 0 : rows, whole);
     const int64_t tasks = static_cast<int64_t>(columns.size());
     parallel_for(tasks, rows * tasks, [&](int64_t j) {
         SortedColumn sorted = sort_column(views[j], label_column, w, rows, classes);
         const Bins bins = modl ? discretize_modl(std::move(sorted), classes, log_factorial,
                                                  use_missing, exact_parts)
-                               : discretize_mdlp(sorted, classes);
+                               : discretize_mdlp(sorted, classes, bits);
         out[j] = {bins.edges, bins.counts,    bins.missing_bin,
                   bins.cost,  bins.null_cost, bins.prior_cost};
     });

@@ -74,27 +74,33 @@ struct CodedColumn {
 };
 
 // Wide enough for value + shift without overflow: 32 bits do for the small types and small tables.
-template <class T, class Wide>
-inline void load_codes_as(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
+template <class T, class Wide, class Visitor>
+inline void visit_codes_as(const CodedColumn& coded, int64_t first, int count, Visitor&& visit) {
     const Wide last = static_cast<Wide>(coded.table_rows - 1);
     const Wide shift = static_cast<Wide>(coded.shift);
     const char* data = coded.column.data + first * coded.column.stride;
     for (int k = 0; k < count; ++k, data += coded.column.stride) {
         const Wide row = static_cast<Wide>(*reinterpret_cast<const T*>(data)) + shift;
-        out[k] = static_cast<uint32_t>(row < last ? row : last);
+        visit(k, static_cast<uint32_t>(row < last ? row : last));
     }
 }
 
-inline void load_codes(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
+// Calls visit(k, table row) for the rows first + k.
+template <class Visitor>
+inline void visit_codes(const CodedColumn& coded, int64_t first, int count, Visitor&& visit) {
     constexpr int64_t kSmall = int64_t{1} << 30;
     const bool small = coded.table_rows < kSmall && -kSmall < coded.shift && coded.shift < kSmall;
     dispatch(coded.column.dtype, [&](auto type) {
         using T = decltype(type);
         if (sizeof(T) <= 2 && small)
-            load_codes_as<T, uint32_t>(coded, first, count, out);
+            visit_codes_as<T, uint32_t>(coded, first, count, visit);
         else
-            load_codes_as<T, uint64_t>(coded, first, count, out);
+            visit_codes_as<T, uint64_t>(coded, first, count, visit);
     });
+}
+
+inline void load_codes(const CodedColumn& coded, int64_t first, int count, uint32_t* out) {
+    visit_codes(coded, first, count, [=](int k, uint32_t row) { out[k] = row; });
 }
 
 }  // namespace lessnaive

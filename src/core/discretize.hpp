@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bits.hpp"
 #include "column.hpp"
 #include "log_factorial.hpp"
 #include "partition.hpp"
@@ -28,7 +29,7 @@ Bins discretize_modl(SortedColumn column, int classes, const LogFactorial& log_f
 
 // Fayyad and Irani (1993): recursive cuts of least class entropy, each accepted only if it pays for
 // its own description.
-Bins discretize_mdlp(const SortedColumn& column, int classes);
+Bins discretize_mdlp(const SortedColumn& column, int classes, const Bits& bits);
 
 // codes[row] = 0 where missing, else 1 + the number of edges below the value.
 void digitize(const Column& column, const double* edges, int64_t edge_count, int64_t rows,

@@ -19,6 +19,9 @@ constexpr int64_t kPairwiseValues = 256;
 // More groups than this are not asked for when there are more values than kLongRecurrence.
 constexpr int64_t kMostGroups = 128;
 constexpr int64_t kLongRecurrence = 2048;
+constexpr double kLongestTable = 1 << 20;
+// Moving values between groups stops after looking at this many class counts.
+constexpr int64_t kMostWork = 1'000'000'000;
 
 double log_add(double a, double b) {
     if (a < b) std::swap(a, b);
@@ -61,7 +64,7 @@ class GroupSearch {
         : values_(values),
           classes_(classes),
           total_(std::accumulate(counts, counts + values * classes, 0.0)),
-          log_factorial_(total_ + classes, whole_numbers),
+          log_factorial_(std::min(total_ + classes, kLongestTable), whole_numbers),
           prior_(log_partitions(values, values <= kLongRecurrence ? values : kMostGroups)),
           criterion_{log_factorial_, classes, [this](int64_t k) { return prior(k); },
                      rounding_in(log_factorial_(total_))} {
@@ -116,13 +119,22 @@ class GroupSearch {
         std::vector<int64_t> order(values_);
         std::iota(order.begin(), order.end(), 0);
         std::vector<double> size(values_);
-        for (int64_t v = 0; v < values_; ++v)
-            size[v] = std::accumulate(counts + v * classes_, counts + (v + 1) * classes_, 0.0);
-        // Shares compared by cross products: exact for whole numbers of ordinary size.
+        std::vector<int> largest(values_, 0);
+        for (int64_t v = 0; v < values_; ++v) {
+            const double* row = counts + v * classes_;
+            size[v] = std::accumulate(row, row + classes_, 0.0);
+            // With two classes the order is that of the share of the first one.
+            if (classes_ > 2)
+                largest[v] = static_cast<int>(std::max_element(row, row + classes_) - row);
+        }
+        // Values of the same most frequent class are neighbours, the nearer the more alike. Shares
+        // that are equal as fractions are equal as doubles, since division rounds correctly.
         const auto compare = [&](int64_t a, int64_t b) {
-            for (int c = 0; c < classes_; ++c) {
-                const double left = counts[a * classes_ + c] * size[b];
-                const double right = counts[b * classes_ + c] * size[a];
+            if (largest[a] != largest[b]) return largest[a] < largest[b] ? -1 : 1;
+            for (int i = 0; i < classes_; ++i) {
+                const int c = (largest[a] + i) % classes_;
+                const double left = counts[a * classes_ + c] / size[a];
+                const double right = counts[b * classes_ + c] / size[b];
                 if (left != right) return left < right ? -1 : 1;
             }
             return 0;
@@ -210,7 +222,7 @@ class GroupSearch {
     // Many rays are first merged with their neighbours in the order of collect_rays.
     std::vector<Vector> merge_along_classes() {
         std::vector<Vector> sums;
-        const Merged merged = merge_down(as_parts(), criterion_, kPairwiseValues);
+        const Merged merged = merge_down(as_parts(), criterion_, kPairwiseValues, kInfinity);
         int64_t ray = 0;
         for (int64_t end : merged.ends) {
             sums.emplace_back(classes_, 0.0);
@@ -250,6 +262,7 @@ class GroupSearch {
                 for (size_t j = i + 1; j < alive.size(); ++j)
                     if (change[alive[i] * size + alive[j]] < cheapest)
                         cheapest = change[alive[i] * size + alive[j]], a = alive[i], b = alive[j];
+            if (a < 0) break;  // costs that are not numbers
             for (int c = 0; c < classes_; ++c) sums[a][c] += sums[b][c];
             costs[a] = cost(sums[a]);
             alive.erase(std::find(alive.begin(), alive.end(), b));
@@ -297,6 +310,8 @@ class GroupSearch {
     }
 
     bool move_ray(size_t r, std::vector<Vector>& sums) {
+        work_left_ -= static_cast<int64_t>(sums.size()) * classes_;
+        if (work_left_ < 0) return false;
         const int32_t from = group_[r];
         Vector without = sums[from], with(classes_);
         for (int c = 0; c < classes_; ++c) without[c] = std::max(without[c] - rays_[r][c], 0.0);
@@ -353,6 +368,7 @@ class GroupSearch {
     Criterion criterion_;
     std::vector<Vector> rays_;
     std::vector<int32_t> ray_of_, group_;
+    int64_t work_left_ = kMostWork;
 };
 
 }  // namespace

@@ -4,39 +4,20 @@
 #include <utility>
 
 #include "discretize.hpp"
+#include "two_class_cut.hpp"
 
 namespace lessnaive {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// x log2 x, from a table where x is a whole number.
-class Bits {
-  public:
-    explicit Bits(const SortedColumn& column) {
-        double total = 0;
-        bool whole = true;
-        for (double weight : column.weights) {
-            total += weight;
-            whole &= weight == std::floor(weight);
-        }
-        if (column.weights.empty()) total = static_cast<double>(column.size());
-        if (!whole || total > kLongestTable) return;
-        table_.resize(static_cast<size_t>(total) + 1, 0.0);
-        for (size_t k = 2; k < table_.size(); ++k) table_[k] = k * std::log2(k);
-    }
-
-    double operator()(double x) const {
-        if (!table_.empty()) return table_[static_cast<size_t>(x)];
-        return x > 0 ? x * std::log2(x) : 0.0;
-    }
-
-  private:
-    static constexpr double kLongestTable = 1 << 26;
-    std::vector<double> table_;
+// Of some rows: weight, n times the entropy of the classes in bits, and how many classes there are.
+struct Summary {
+    double total = 0, bits = 0;
+    int present = 0;
 };
 
-// Class counts of some rows, and n times their entropy in bits.
+// Class counts of some rows.
 class Side {
   public:
     Side(int classes, const Bits& bits) : bits_(bits), counts_(classes, 0.0), rows_(classes, 0) {}
@@ -62,6 +43,7 @@ class Side {
     }
 
     double entropy_times_n() const { return bits_(total) - sum_; }
+    Summary summary() const { return {total, entropy_times_n(), present}; }
 
     double total = 0;
     int present = 0;
@@ -80,8 +62,8 @@ double log2_of_labelings(int k) {
 
 class Mdlp {
   public:
-    Mdlp(const SortedColumn& column, int classes)
-        : column_(column), classes_(classes), bits_(column) {}
+    Mdlp(const SortedColumn& column, int classes, const Bits& bits)
+        : column_(column), classes_(classes), bits_(bits) {}
 
     std::vector<int64_t> cut_rows() {
         std::vector<std::pair<int64_t, int64_t>> waiting{{0, column_.size()}};
@@ -99,52 +81,81 @@ class Mdlp {
     }
 
   private:
-    // The first of the cuts of least entropy, or -1 if it does not pay.
+    struct Split {
+        int64_t row = -1;
+        Summary whole, left, right;
+    };
+
+    // The cut of least entropy, or -1 if it does not pay.
     int64_t accepted_cut(int64_t begin, int64_t end) const {
+        const bool plain = classes_ == 2 && column_.weights.empty();
+        const Split split = plain ? best_of_two(begin, end) : best_of_many(begin, end);
+        const auto& [row, whole, left, right] = split;
+        if (row < 0) return -1;
+        const double n = whole.total, entropy = whole.bits / n;
+        const double delta = log2_of_labelings(whole.present) -
+                             (whole.present * entropy - left.present * (left.bits / left.total) -
+                              right.present * (right.bits / right.total));
+        const double gain = entropy - (left.bits + right.bits) / n;
+        // Weights may add up to less than two rows, among which there is one cut at least.
+        return gain > (std::log2(std::max(n - 1, 1.0)) + delta) / n ? row : -1;
+    }
+
+    // Entropies nearer than this differ by rounding only: the first one is kept.
+    static double tolerance(double n) { return 1e-9 * std::max(1.0, n); }
+
+    Split best_of_many(int64_t begin, int64_t end) const {
         Side left(classes_, bits_), right(classes_, bits_);
         for (int64_t row = begin; row < end; ++row)
             right.add(column_.labels[row], column_.weight(row));
-        const double n = right.total, entropy = right.entropy_times_n() / n;
-        const int present = right.present;
-        if (present < 2) return -1;
-        double least = kInfinity, left_entropy = 0, right_entropy = 0;
-        int64_t cut = -1;
-        int left_present = 0, right_present = 0;
-        double left_total = 0, right_total = 0;
+        Split split;
+        split.whole = right.summary();
+        if (split.whole.present < 2) return split;
+        double least = kInfinity;
         for (int64_t row = begin; row + 1 < end; ++row) {
             left.add(column_.labels[row], column_.weight(row));
             right.remove(column_.labels[row], column_.weight(row));
             if (column_.values[row] == column_.values[row + 1]) continue;
             const double entropy = left.entropy_times_n() + right.entropy_times_n();
-            // Equal entropies differ by rounding only: the first one is kept.
-            if (entropy < least - 1e-9 * std::max(1.0, n)) {
+            if (entropy < least - tolerance(split.whole.total)) {
                 least = entropy;
-                cut = row + 1;
-                left_entropy = left.entropy_times_n(), right_entropy = right.entropy_times_n();
-                left_present = left.present, right_present = right.present;
-                left_total = left.total, right_total = right.total;
+                split.row = row + 1;
+                split.left = left.summary(), split.right = right.summary();
             }
         }
-        if (cut < 0) return -1;
-        const double delta = log2_of_labelings(present) -
-                             (present * entropy - left_present * (left_entropy / left_total) -
-                              right_present * (right_entropy / right_total));
-        const double gain = entropy - least / n;
-        // Weights may add up to less than two rows, among which there is one cut at least.
-        return gain > (std::log2(std::max(n - 1, 1.0)) + delta) / n ? cut : -1;
+        return split;
+    }
+
+    Split best_of_two(int64_t begin, int64_t end) const {
+        const auto entropy_times_n = [&](double zeros, double ones) {
+            return bits_(zeros + ones) - bits_(zeros) - bits_(ones);
+        };
+        const auto summary = [&](double zeros, double ones) {
+            return Summary{zeros + ones, entropy_times_n(zeros, ones), (zeros > 0) + (ones > 0)};
+        };
+        TwoClassSearch search(column_, begin, end, entropy_times_n,
+                              tolerance(static_cast<double>(end - begin)));
+        Split split;
+        split.whole = summary(search.zeros(), search.ones());
+        if (split.whole.present < 2) return split;
+        const TwoClassCut cut = search.best();
+        split.row = cut.row;
+        split.left = summary(cut.zeros, cut.ones);
+        split.right = summary(search.zeros() - cut.zeros, search.ones() - cut.ones);
+        return split;
     }
 
     const SortedColumn& column_;
     int classes_;
-    Bits bits_;
+    const Bits& bits_;
     std::vector<int64_t> cuts_;
 };
 
 }  // namespace
 
-Bins discretize_mdlp(const SortedColumn& column, int classes) {
+Bins discretize_mdlp(const SortedColumn& column, int classes, const Bits& bits) {
     Bins bins;
-    const std::vector<int64_t> cuts = Mdlp(column, classes).cut_rows();
+    const std::vector<int64_t> cuts = Mdlp(column, classes, bits).cut_rows();
     for (int64_t cut : cuts)
         bins.edges.push_back(cut_between(column.values[cut - 1], column.values[cut]));
     bins.counts.assign((cuts.size() + 1) * classes, 0.0);

@@ -1,15 +1,20 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "discretize.hpp"
+#include "two_class_cut.hpp"
 
 namespace lessnaive {
 namespace {
 
-// Parts are merged in chunks of this many down to an eighth, so that the heap stays small, and in
-// the innermost caches, however many distinct values a column has.
+// Parts are merged in chunks of this many down to an eighth, so that what is merged stays small,
+// and in the innermost caches, however many distinct values a column has.
 constexpr int64_t kChunkParts = 2048;
+// A step looks at all intervals. Columns whose rows weigh so much that the best partition has very
+// many intervals are given up improving after this many looks.
+constexpr int64_t kMostWork = 100'000'000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The optimum never cuts within a run of values that all belong to one class: the cost is concave
@@ -60,7 +65,9 @@ class RunCollector {
 
     void reduce_chunk() {
         reduced = true;
-        const Merged merged = merge_down(chunk_, criterion_, kChunkParts / 8);
+        // One interval less never saves more than the first cut costs.
+        const double most = criterion_.prior(2) - criterion_.prior(1);
+        const Merged merged = merge_down(chunk_, criterion_, kChunkParts / 8, most);
         std::vector<int64_t> ends;
         for (int64_t end : merged.ends) ends.push_back(chunk_rows_[end - 1]);
         chunk_ = merged.parts;
@@ -108,7 +115,7 @@ class LocalSearch {
     }
 
     std::vector<int64_t> run() {
-        while (step()) {
+        for (int64_t work = 0; work < kMostWork && step(); work += number()) {
         }
         return ends_;
     }
@@ -125,6 +132,25 @@ class LocalSearch {
 
     Cut best_cut(size_t first, size_t last) {
         const int64_t begin_row = begin(first), end_row = ends_[last];
+        const bool plain = criterion_.classes == 2 && column_.weights.empty();
+        return plain ? best_of_two(begin_row, end_row) : best_of_many(begin_row, end_row);
+    }
+
+    Cut best_of_two(int64_t begin_row, int64_t end_row) const {
+        const auto cost = [&](double zeros, double ones) {
+            const double sum = criterion_.log_factorial(zeros) + criterion_.log_factorial(ones);
+            return criterion_.interval(zeros + ones, sum);
+        };
+        TwoClassSearch search(column_, begin_row, end_row, cost, criterion_.tolerance);
+        const TwoClassCut best = search.best();
+        Cut cut{best.row, cost(search.zeros(), search.ones())};
+        if (best.row >= 0)
+            cut.parts = cost(best.zeros, best.ones) +
+                        cost(search.zeros() - best.zeros, search.ones() - best.ones);
+        return cut;
+    }
+
+    Cut best_of_many(int64_t begin_row, int64_t end_row) {
         std::fill(left_.begin(), left_.end(), 0.0);
         std::fill(right_.begin(), right_.end(), 0.0);
         double left = 0, right = 0, left_sum = 0, right_sum = 0;
@@ -141,7 +167,8 @@ class LocalSearch {
             left_sum += criterion_.log_factorial(l + weight) - criterion_.log_factorial(l);
             right_sum +=
                 criterion_.log_factorial(std::max(r - weight, 0.0)) - criterion_.log_factorial(r);
-            l += weight, r = std::max(r - weight, 0.0), left += weight, right -= weight;
+            l += weight, r = std::max(r - weight, 0.0), left += weight;
+            right = std::max(right - weight, 0.0);
             if (column_.values[row] == column_.values[row + 1]) continue;
             const double parts =
                 criterion_.interval(left, left_sum) + criterion_.interval(right, right_sum);
@@ -181,13 +208,23 @@ class LocalSearch {
         const auto consider = [&](double change, auto what, size_t i, size_t k) {
             if (change < best) best = change, kind = what, at = i, also = k;
         };
-        for (size_t i = 0; i < splits_.size(); ++i) consider(split_change(i) + up, split, i, 0);
+        // One of the three best splits is at neither of the two intervals that a merge joins.
+        std::array<size_t, 3> best_splits{};
+        size_t kept = 0;
+        for (size_t i = 0; i < splits_.size(); ++i) {
+            consider(split_change(i) + up, split, i, 0);
+            size_t place = kept < 3 ? kept++ : 3;
+            for (; place > 0 && split_change(i) < split_change(best_splits[place - 1]); --place)
+                if (place < 3) best_splits[place] = best_splits[place - 1];
+            if (place < 3) best_splits[place] = i;
+        }
         for (size_t i = 0; i < pairs_.size(); ++i) {
             consider(merge_change(i) + down, merge, i, 0);
             consider(move_change(i), move, i, 0);
-            for (size_t k = 0; k < splits_.size(); ++k)
-                if (k != i && k != i + 1)
-                    consider(merge_change(i) + split_change(k), merge_split, i, k);
+            for (size_t k = 0; k < kept; ++k)
+                if (best_splits[k] != i && best_splits[k] != i + 1)
+                    consider(merge_change(i) + split_change(best_splits[k]), merge_split, i,
+                             best_splits[k]);
         }
         switch (kind) {
             case none:

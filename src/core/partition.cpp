@@ -11,49 +11,84 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Greedy merging goes down to this many parts before they are partitioned exactly.
 constexpr int64_t kCoarseParts = 64;
 
+// Numbers of which the smallest is known at any time; of equal ones the first. Each inner node of a
+// binary tree is the smaller of the two below, so that a change is a short way up.
+class Tournament {
+  public:
+    void start(const std::vector<double>& values) {
+        leaves_ = 1;
+        while (leaves_ < static_cast<int64_t>(values.size())) leaves_ *= 2;
+        tree_.assign(2 * leaves_, kInfinity);
+        for (size_t i = 0; i < values.size(); ++i) tree_[leaves_ + i] = comparable(values[i]);
+        for (int64_t node = leaves_ - 1; node > 0; --node) tree_[node] = smaller_child(node);
+    }
+
+    double least() const { return tree_[1]; }
+
+    int64_t winner() const {
+        int64_t node = 1;
+        while (node < leaves_) node = 2 * node + (tree_[2 * node] != tree_[1]);
+        return node - leaves_;
+    }
+
+    void set(int64_t place, double value) {
+        int64_t node = leaves_ + place;
+        tree_[node] = comparable(value);
+        for (node /= 2; node > 0; node /= 2) {
+            const double smaller = smaller_child(node);
+            if (tree_[node] == smaller) break;
+            tree_[node] = smaller;
+        }
+    }
+
+  private:
+    static double comparable(double value) { return value < kInfinity ? value : kInfinity; }
+
+    double smaller_child(int64_t node) const {
+        const double left = tree_[2 * node], right = tree_[2 * node + 1];
+        return right < left ? right : left;
+    }
+
+    int64_t leaves_ = 1;
+    std::vector<double> tree_;
+};
+
 // Bottom-up merging of neighbouring parts. The entries of two neighbours lie side by side, so their
 // union is written over them, and nothing is allocated on the way.
 class GreedyMerger {
   public:
     GreedyMerger(const Parts& parts, const Criterion& criterion)
-        : criterion_(criterion), entries_(parts.entries), size_(parts.size()) {
+        : criterion_(criterion), entries_(parts.entries), size_(parts.size()), left_(size_) {
         begin_.assign(parts.start.begin(), parts.start.end() - 1);
         end_.assign(parts.start.begin() + 1, parts.start.end());
         next_.resize(size_);
         previous_.resize(size_);
         cost_.resize(size_);
-        place_.resize(size_, -1);
-        delta_.resize(size_);
         for (int64_t p = 0; p < size_; ++p) {
             next_[p] = static_cast<int32_t>(p + 1);
             previous_[p] = static_cast<int32_t>(p - 1);
             cost_[p] = cost_of(p);
         }
-        for (int64_t p = 0; p + 1 < size_; ++p) {
-            delta_[p] = merged_cost(p, p + 1) - cost_[p] - cost_[p + 1];
-            place_[p] = static_cast<int32_t>(heap_.size());
-            heap_.push_back(static_cast<int32_t>(p));
-        }
-        for (int64_t i = static_cast<int64_t>(heap_.size()) / 2 - 1; i >= 0; --i) sift_down(i);
+        std::vector<double> deltas;
+        for (int64_t p = 0; p + 1 < size_; ++p) deltas.push_back(delta(p));
+        deltas_.start(deltas);
     }
 
-    int64_t left() const { return static_cast<int64_t>(heap_.size()) + 1; }
+    int64_t left() const { return left_; }
+    double cheapest() const { return deltas_.least(); }
 
     // Merges the cheapest pair of neighbours; returns the part whose boundary to its left went.
     int64_t merge_cheapest(double& change) {
-        const int32_t a = heap_[0], b = next_[a];
-        change = delta_[a];
-        if (next_[b] < size_) remove(b);
+        const int64_t a = deltas_.winner(), b = next_[a];
+        change = deltas_.least();
         cost_[a] += change + cost_[b];
         unite(a, b);
         next_[a] = next_[b];
-        if (next_[a] < size_) {
-            previous_[next_[a]] = a;
-            update(a);
-        } else {
-            remove(a);
-        }
-        if (previous_[a] >= 0) update(previous_[a]);
+        --left_;
+        if (next_[b] < size_) deltas_.set(b, kInfinity);
+        if (next_[a] < size_) previous_[next_[a]] = static_cast<int32_t>(a);
+        deltas_.set(a, next_[a] < size_ ? delta(a) : kInfinity);
+        if (previous_[a] >= 0) deltas_.set(previous_[a], delta(previous_[a]));
         return b;
     }
 
@@ -118,59 +153,16 @@ class GreedyMerger {
         end_[a] = begin_[a] + static_cast<uint32_t>(union_.size());
     }
 
-    // An indexed heap of the parts that have a right neighbour; ties go to the leftmost.
-    bool before(int32_t p, int32_t q) const {
-        return delta_[p] < delta_[q] || (delta_[p] == delta_[q] && p < q);
-    }
-
-    void put(int64_t i, int32_t p) {
-        heap_[i] = p;
-        place_[p] = static_cast<int32_t>(i);
-    }
-
-    void sift_up(int64_t i) {
-        const int32_t p = heap_[i];
-        for (; i > 0 && before(p, heap_[(i - 1) / 2]); i = (i - 1) / 2) put(i, heap_[(i - 1) / 2]);
-        put(i, p);
-    }
-
-    void sift_down(int64_t i) {
-        const int32_t p = heap_[i];
-        const int64_t size = static_cast<int64_t>(heap_.size());
-        for (;;) {
-            int64_t child = 2 * i + 1;
-            if (child >= size) break;
-            if (child + 1 < size && before(heap_[child + 1], heap_[child])) ++child;
-            if (!before(heap_[child], p)) break;
-            put(i, heap_[child]);
-            i = child;
-        }
-        put(i, p);
-    }
-
-    void remove(int32_t p) {
-        const int64_t i = place_[p];
-        const int32_t last = heap_.back();
-        heap_.pop_back();
-        place_[p] = -1;
-        if (last == p) return;
-        put(i, last);
-        sift_up(i);
-        sift_down(place_[last]);
-    }
-
-    void update(int32_t p) {
-        delta_[p] = merged_cost(p, next_[p]) - cost_[p] - cost_[next_[p]];
-        sift_up(place_[p]);
-        sift_down(place_[p]);
-    }
+    // What it costs to merge a part with the next one.
+    double delta(int64_t p) const { return merged_cost(p, next_[p]) - cost_[p] - cost_[next_[p]]; }
 
     const Criterion& criterion_;
     std::vector<ClassCount> entries_, union_;
-    int64_t size_;
+    int64_t size_, left_;
     std::vector<uint32_t> begin_, end_;
-    std::vector<int32_t> next_, previous_, place_, heap_;
-    std::vector<double> cost_, delta_;
+    std::vector<int32_t> next_, previous_;
+    std::vector<double> cost_;
+    Tournament deltas_;  // of the parts that have a next one
 };
 
 // cost[i * parts + j]: the interval of parts i .. j.
@@ -242,10 +234,10 @@ Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
 
 }  // namespace
 
-Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target) {
+Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target, double most) {
     GreedyMerger merger(parts, criterion);
     double change;
-    while (merger.left() > target) merger.merge_cheapest(change);
+    while (merger.left() > target && merger.cheapest() <= most) merger.merge_cheapest(change);
     return merger.merged();
 }
 

@@ -58,8 +58,9 @@ struct Merged {
     std::vector<int64_t> ends;  // of the merged parts, as a number of the parts before
 };
 
-// Merges neighbours, cheapest first, until `target` parts are left.
-Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target);
+// Merges neighbours, cheapest first, until `target` parts are left or a merge costs more than
+// `most`.
+Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target, double most);
 
 // Exact if there are no more than `exact_parts` parts; else greedy merging down to a few, with
 // these partitioned exactly.

@@ -63,7 +63,9 @@ def write_table(columns: Columns, path: str | None) -> None:
         return
     with whole_file(path) as file:
         if path.endswith(".parquet"):
-            parquet.write_table(pa.table(dict(columns)), file)
+            memory = pa.BufferOutputStream()  # no file of Python for the threads of Arrow
+            parquet.write_table(pa.table(dict(columns)), memory)
+            file.write(memory.getvalue())
             return
         # Without the time of writing, the same table gives the same bytes.
         packed = path.endswith(".gz")

@@ -14,7 +14,7 @@ from lessnaive.encoding.binning_table import binning_table
 from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.table import Schema, Value, read_table
 from lessnaive.table.making import Backend
-from lessnaive.table.training import Training, no_values
+from lessnaive.table.training import Training
 
 __all__ = ["SupervisedEncoder"]
 
@@ -40,6 +40,11 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
             for b in self._fitted_binnings()
         ]
 
+    @property
+    def missing_code_(self) -> list[int]:
+        """The code of missing values in each column: 0 unless they belong to a bin."""
+        return [binning.missing_code for binning in self._fitted_binnings()]
+
     def transform(self, X: Any) -> NDArray[Any]:
         """Replace values by codes.
 
@@ -53,7 +58,7 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         array of shape (n_samples, n_features)
             Whole numbers, in the smallest unsigned type that holds them: 0 where missing, then 1,
             2, ... for the bins or groups, and one more for values never seen in training. Missing
-            values that belong to a bin have its code.
+            values that belong to a bin, alone or with others, have its code: ``missing_code_``.
         """
         binnings = self._fitted_binnings()
         table = read_table(X)
@@ -83,11 +88,8 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         binnings = self._fitted_binnings()
         return binning_table(binnings[self._place(column)], self.classes_, backend)
 
-    def _adopt(self, training: Training, binnings: list[Binning]) -> None:
-        for name, binning in zip(training.schema.names, binnings, strict=True):
-            if not binning.has_values():
-                raise no_values(name)
-        self._binnings = binnings
+    def _adopt(self, training: Training, binnings: dict[int, Binning]) -> None:
+        self._binnings = [binnings[j] for j in range(len(training.schema))]
         self._schema: Schema = training.schema
         self.classes_ = training.classes
         training.schema.publish(self)

@@ -14,11 +14,15 @@ from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.likelihood.statistics import ValueCounts, update_all
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
+from lessnaive.table.training import Training, no_values
 
-__all__ = ["Binning", "Discretization", "discretize", "group_values"]
+__all__ = ["Binning", "Discretization", "discretize", "find_binnings", "group_values"]
 
 Floats = NDArray[np.float64]
 Discretization = Literal["mdlp", "modl", "quantile"]
+
+# Counts up to here are exact in floats.
+_MOST_WEIGHT = 2**53
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,16 @@ class Binning:
     def codes(self, column: Column) -> NDArray[Any]:
         """Codes of a column; those of missing values are 0 only if these are left out."""
         codes = np.asarray(self.encoding.codes(column))
+        if self.missing_apart:
+            codes = codes + (codes > self.encoding.n_codes)
+        return np.where(codes == 0, self.missing_code, codes)
+
+    @property
+    def missing_code(self) -> int:
+        """The code of missing values: that of their bin, or 0 if they are left out."""
         if self.missing_bin is not None:
-            return np.where(codes == 0, self.missing_bin + 1, codes)
-        if not self.missing_apart:
-            return codes
-        own = self.encoding.n_codes + 1
-        return np.where(codes == 0, own, codes + (codes >= own))
+            return self.missing_bin + 1
+        return self.encoding.n_codes + 1 if self.missing_apart else 0
 
     def rows(self) -> tuple[list[str], Floats]:
         """Labels and counts of the bins, with missing values where they belong."""
@@ -88,6 +96,59 @@ class Binning:
         if self.null_cost == 0 or self.cost >= self.null_cost:
             return 0.0
         return 1.0 - self.cost / self.null_cost
+
+
+def find_binnings(
+    training: Training,
+    numeric: Discretization | None,
+    *,
+    group: bool,
+    use_missing: bool,
+    n_bins: int = 10,
+) -> dict[int, Binning]:
+    """Find bins of the numeric columns and groups of the categorical ones, as far as asked for.
+
+    Parameters
+    ----------
+    training : Training
+        The rows.
+    numeric : {"mdlp", "modl", "quantile"} or None
+        How numeric columns are binned, if they are.
+    group : bool
+        Whether the values of categorical columns are grouped.
+    use_missing : bool
+        Whether missing values are a value or left out.
+    n_bins : int, default=10
+        Number of bins of "quantile".
+
+    Returns
+    -------
+    dict of int to Binning
+        By the place of the column.
+    """
+    if numeric is None and not group:
+        return {}
+    if training.weights is not None and training.weights.sum() > _MOST_WEIGHT:
+        raise ValueError(
+            "sample_weight adds up to more than 2**53, where counts are no longer exact: scale it "
+            "down to find bins."
+        )
+    columns, categorical = training.table.columns, training.schema.categorical
+    rows = training.labels, training.weights, len(training.classes)
+    out: dict[int, Binning] = {}
+    if numeric is not None:
+        places = [j for j, named in enumerate(categorical) if not named]
+        chosen = [columns[j] for j in places]
+        bins = discretize(chosen, *rows, numeric, use_missing=use_missing, n_bins=n_bins)
+        out.update(zip(places, bins, strict=True))
+    if group:
+        places = [j for j, named in enumerate(categorical) if named]
+        groups = group_values([columns[j] for j in places], *rows, use_missing=use_missing)
+        out.update(zip(places, groups, strict=True))
+    for j, binning in out.items():
+        if not binning.has_values():
+            raise no_values(training.schema.names[j])
+    return out
 
 
 def discretize(
@@ -173,7 +234,9 @@ def group_values(
     update_all(statistics, columns, labels, weights)
     observed = [counts.observed() for counts in statistics]
     tables = []
-    for (_, counts), so_far in zip(observed, statistics, strict=True):
+    for column, (_, counts), so_far in zip(columns, observed, statistics, strict=True):
+        if len(counts) == 0:
+            raise no_values(column.name)
         first = so_far.missing[None] if use_missing and so_far.missing.any() else counts[:0]
         tables.append(np.concatenate([first, counts]))
     found = _core.group(tables)
@@ -205,7 +268,9 @@ def _binning(
             table = np.delete(table, missing_bin, axis=0)
         else:
             shared = missing_bin
-            table[missing_bin] = np.maximum(table[missing_bin] - missing, 0.0)
+            rest = table[missing_bin] - missing
+            # Weights that are not whole leave dust where there is nothing.
+            table[missing_bin] = np.where(rest <= 1e-9 * missing, 0.0, rest)
     costs = (cost, null_cost, prior_cost) if modl else (np.nan, np.nan, np.nan)
     return Binning(Intervals(edges), table, missing, shared, apart, *costs)
 

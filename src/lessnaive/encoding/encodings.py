@@ -215,8 +215,13 @@ class Intervals(Encoding):
 
 
 def _short(edges: NDArray[np.float64]) -> list[str]:
-    """Return numbers with as few digits as keep them apart."""
-    for digits in range(4, 17):
+    """Return numbers with as few digits as keep them apart, and the first one after the point.
+
+    An edge between the whole numbers 1234 and 1235 must not read as one of the two.
+    """
+    largest = np.abs(edges).max()
+    before_point = int(np.log10(largest)) + 1 if 1 <= largest < 1e15 else 0
+    for digits in range(max(4, before_point + 1), 17):
         shown = [f"{edge:.{digits}g}" for edge in edges.tolist()]
         if len(set(shown)) == len(shown):
             return shown

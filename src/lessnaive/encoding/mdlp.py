@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 
 from lessnaive.encoding.base import SupervisedEncoder
-from lessnaive.encoding.binning import discretize
+from lessnaive.encoding.binning import find_binnings
 from lessnaive.exceptions import TableError
-from lessnaive.table.training import read_training
+from lessnaive.table import Kind
+from lessnaive.table.training import no_values, read_training
 
 __all__ = ["MDLPDiscretizer"]
 
@@ -84,17 +85,13 @@ class MDLPDiscretizer(SupervisedEncoder):
         for column, categorical in zip(
             training.table.columns, training.schema.categorical, strict=True
         ):
+            if column.kind is Kind.EMPTY:
+                raise no_values(column.name)
             if categorical:
                 raise TableError(
                     f"Column {column.name!r} holds {column.kind.plural}: MDLPDiscretizer takes "
                     "numeric columns only; leave it out, or use MODLEncoder."
                 )
-        binnings = discretize(
-            training.table.columns,
-            training.labels,
-            training.weights,
-            len(training.classes),
-            "mdlp",
-        )
+        binnings = find_binnings(training, "mdlp", group=False, use_missing=False)
         self._adopt(training, binnings)
         return self

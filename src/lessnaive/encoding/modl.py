@@ -10,9 +10,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from lessnaive.encoding.base import SupervisedEncoder, groups_of
-from lessnaive.encoding.binning import Binning, discretize, group_values
+from lessnaive.encoding.binning import find_binnings
 from lessnaive.table import Value
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import read_training
 
 __all__ = ["MODLEncoder"]
 
@@ -116,21 +116,11 @@ default="from_dtype"
             The transformer itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        self._adopt(training, self._find(training))
+        binnings = find_binnings(
+            training, "modl", group=True, use_missing=self.missing == "category"
+        )
+        self._adopt(training, binnings)
         return self
-
-    def _find(self, training: Training) -> list[Binning]:
-        categorical = training.schema.categorical
-        found: list[Binning | None] = [None] * len(categorical)
-        columns, use_missing = training.table.columns, self.missing == "category"
-        rows = training.labels, training.weights, len(training.classes)
-        numeric = [j for j, named in enumerate(categorical) if not named]
-        named = [j for j, named in enumerate(categorical) if named]
-        bins = discretize([columns[j] for j in numeric], *rows, "modl", use_missing=use_missing)
-        groups = group_values([columns[j] for j in named], *rows, use_missing=use_missing)
-        for j, binning in zip([*numeric, *named], [*bins, *groups], strict=True):
-            found[j] = binning
-        return [binning for binning in found if binning is not None]
 
     @property
     def groups_(self) -> list[list[list[Value | None]] | None]:

@@ -54,7 +54,7 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
     """
     name = type(model).__name__
     if _estimators().get(name) is not type(model):
-        raise TypeError(f"Only estimators of lessnaive can be saved, and {name} is none of them.")
+        raise TypeError(f"Only classifiers of lessnaive can be saved, and {name} is none of them.")
     check_is_fitted(model)
     document = _to_document(model)
     try:

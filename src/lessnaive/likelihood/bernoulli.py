@@ -47,6 +47,8 @@ def broadcast_beta(
     Each may be a number, one number per class (shape (n_classes,) or (n_classes, 1)), one per
     column (shape (n_features,) or (1, n_features)), or one per class and column.
     """
+    if len(beta) != 2:
+        raise ValueError("beta must be a pair (a, b).")
     out = np.empty((2, n_classes, n_features))
     for place, letter in enumerate("ab"):
         values = np.asarray(beta[place], dtype=np.float64)

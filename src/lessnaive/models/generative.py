@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.binning import Binning, Discretization, discretize, group_values
+from lessnaive.encoding.binning import Binning, Discretization, find_binnings
 from lessnaive.encoding.encodings import Values
 from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood, broadcast_beta
 from lessnaive.likelihood.categorical import categorical_log_likelihood
@@ -31,7 +31,7 @@ from lessnaive.table.training import Training, no_values
 __all__ = [
     "GenerativeParameters",
     "NaiveBayesStatistics",
-    "check_priors",
+    "check_parameters",
     "learn",
     "log_prior",
     "make_scorecard",
@@ -224,28 +224,19 @@ def learn(parameters: GenerativeParameters, training: Training) -> NaiveBayesSta
     -------
     NaiveBayesStatistics
     """
-    schema, classes = training.schema, training.classes
-    statistics = NaiveBayesStatistics(schema, classes)
-    columns, use_missing = training.table.columns, parameters.missing == "category"
-    rows = training.labels, training.weights, len(classes)
-    numeric = [j for j, named in enumerate(schema.categorical) if not named]
-    named = [j for j, named in enumerate(schema.categorical) if named]
-    if parameters.numeric in get_args(Discretization):
-        method = cast(Discretization, parameters.numeric)
-        found = discretize(
-            [columns[j] for j in numeric],
-            *rows,
-            method,
-            use_missing=use_missing,
-            n_bins=parameters.n_bins,
-        )
-        for j, binning in zip(numeric, found, strict=True):
-            statistics.columns[j] = binning
-    if parameters.categorical == "modl":
-        found = group_values([columns[j] for j in named], *rows, use_missing=use_missing)
-        for j, binning in zip(named, found, strict=True):
-            statistics.columns[j] = binning
-    statistics.update(columns, training.labels, training.weights)
+    schema = training.schema
+    statistics = NaiveBayesStatistics(schema, training.classes)
+    binned = parameters.numeric in get_args(Discretization)
+    binnings = find_binnings(
+        training,
+        cast(Discretization, parameters.numeric) if binned else None,
+        group=parameters.categorical == "modl",
+        use_missing=parameters.missing == "category",
+        n_bins=parameters.n_bins,
+    )
+    for j, binning in binnings.items():
+        statistics.columns[j] = binning
+    statistics.update(training.table.columns, training.labels, training.weights)
     for name, column in zip(schema.names, statistics.columns, strict=True):
         if not column.has_values():
             raise no_values(name)
@@ -281,11 +272,19 @@ def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDAr
             return np.full(n_classes, -np.log(n_classes))
         each = {"smoothed": 1.0 / n_classes, "laplace": 1.0, "empirical": 0.0}[priors]
         return log_ratio(class_count + each, class_count.sum() + each * n_classes)
-    check_priors(priors, n_classes)
+    _check_priors(priors, n_classes)
     return log_ratio(np.asarray(priors, dtype=np.float64), 1.0)
 
 
-def check_priors(priors: str | ArrayLike, n_classes: int) -> None:
+def check_parameters(parameters: GenerativeParameters, statistics: NaiveBayesStatistics) -> None:
+    """Raise ValueError if class probabilities or Beta priors do not fit the classes and columns."""
+    n_classes = len(statistics.classes)
+    _check_priors(parameters.priors, n_classes)
+    if parameters.beta is not None:
+        broadcast_beta(parameters.beta, n_classes, len(statistics.schema))
+
+
+def _check_priors(priors: str | ArrayLike, n_classes: int) -> None:
     """Raise ValueError if the class probabilities are given and do not make sense."""
     if isinstance(priors, str):
         return
@@ -316,8 +315,6 @@ def make_scorecard(parameters: GenerativeParameters, statistics: NaiveBayesStati
     schema = statistics.schema
     beta = None
     if parameters.beta is not None:
-        if len(parameters.beta) != 2:
-            raise ValueError("beta must be a pair (a, b).")
         beta = broadcast_beta(parameters.beta, len(statistics.classes), len(schema))
     terms: list[Term] = []
     for j, column in enumerate(statistics.columns):

@@ -16,7 +16,7 @@ from lessnaive.encoding.binning import Discretization
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.generative import (
     NaiveBayesStatistics,
-    check_priors,
+    check_parameters,
     learn,
     log_prior,
     make_scorecard,
@@ -217,10 +217,13 @@ class NaiveBayes(ScorecardClassifier):
             statistics = statistics.resolved(table, self.categorical_features)
             columns = statistics.schema.match(table, type(self).__name__)
         statistics, places = statistics.with_classes(found)
-        check_priors(self.priors, len(statistics.classes))  # before anything is added
+        check_parameters(self, statistics)  # before anything is added
         statistics.update(columns, places[labels], weights)
         self._adopt(statistics, log_prior(self.priors, statistics.class_count))
-        self._scorecard = None  # made when it is asked for: batches may be small and many
+        # The scorecard is made when it is asked for, with the parameters of now: batches may be
+        # small and many.
+        self._scorecard = None
+        self._parameters = type(self)(**self.get_params(deep=False))
         return self
 
     @property
@@ -229,7 +232,7 @@ class NaiveBayes(ScorecardClassifier):
         if getattr(self, "_statistics", None) is None:
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
         if self._scorecard is None:
-            self._scorecard = make_scorecard(self, self._statistics)
+            self._scorecard = make_scorecard(self._parameters, self._statistics)
         return self._scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
