@@ -85,8 +85,8 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
             One row per bin: its label, its count, and for each class the count, the probability of
             the class in the bin, and the weight of evidence of the bin for the class.
         """
-        binnings = self._fitted_binnings()
-        return binning_table(binnings[self._place(column)], self.classes_, backend)
+        _, binning = self._column(column)
+        return binning_table(binning, self.classes_, backend)
 
     def _adopt(self, training: Training, binnings: dict[int, Binning]) -> None:
         self._binnings = [binnings[j] for j in range(len(training.schema))]
@@ -98,15 +98,15 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         check_is_fitted(self, "classes_")
         return self._binnings
 
-    def _place(self, column: str | int) -> int:
-        names = self._schema.names
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"{column!r} is not a column of the table: {names}.")
-            return names.index(column)
-        if not -len(names) <= column < len(names):
+    def _column(self, column: str | int) -> tuple[str, Binning]:
+        """Name and bins of a column."""
+        binnings, names = self._fitted_binnings(), self._schema.names
+        if isinstance(column, str) and column not in names:
+            raise ValueError(f"{column!r} is not a column of the table: {names}.")
+        place = names.index(column) if isinstance(column, str) else column
+        if not -len(names) <= place < len(names):
             raise ValueError(f"there is no column {column}: the table has {len(names)}.")
-        return column % len(names)
+        return names[place], binnings[place]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what inputs are taken."""

@@ -35,10 +35,9 @@ class MODLEncoder(SupervisedEncoder):
 
     Parameters
     ----------
-    categorical_features : "from_dtype", "all", or array-like of names, positions or bool, \
-default="from_dtype"
-        Columns whose values are grouped; with a list, these and the ones of strings, categories and
-        booleans.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns whose values are grouped: with "from_dtype" those of strings, categories, booleans
+        and other objects; with a list of names or positions or a mask, these and the ones listed.
     missing : {"category", "ignore"}, default="category"
         Whether missing is a value, which in a categorical column is grouped with others or alone,
         and in a numeric one stands below or above all numbers, whichever costs less; or is left out

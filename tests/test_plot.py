@@ -1,0 +1,192 @@
+"""Displays: what is drawn, where, and that it can be read."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from lessnaive import MDLPDiscretizer, MODLEncoder, NaiveBayes
+from lessnaive.datasets import load_penguins
+from lessnaive.plot import BinningDisplay
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+COUNTS = np.array([[8.0, 2.0], [1.0, 3.0], [0.0, 6.0]])
+
+
+def display() -> BinningDisplay:
+    return BinningDisplay(column="x", labels=["a", "b", "c"], counts=COUNTS, classes=["no", "yes"])
+
+
+def test_bars_counts_and_evidence_by_hand():
+    shown = display().plot()
+    heights = np.array([[bar.get_height() for bar in bars] for bars in shown.bars_])
+    np.testing.assert_allclose(heights, [[0.8, 0.25, 0.0], [0.2, 0.75, 1.0]])
+    bottoms = [[bar.get_y() for bar in bars] for bars in shown.bars_]
+    np.testing.assert_allclose(bottoms, [[0, 0, 0], [0.8, 0.25, 0.0]])
+    assert [text.get_text() for text in shown.counts_] == ["10", "4", "6"]
+    # log p(bin | yes) / p(bin | no), each with a pseudo-count of 1 shared by the three bins
+    expected = [
+        math.log((yes + 1 / 3) / 12) - math.log((no + 1 / 3) / 10) for no, yes in COUNTS.tolist()
+    ]
+    np.testing.assert_allclose(shown.line_.get_ydata(), expected)
+    np.testing.assert_array_equal(shown.line_.get_xdata(), [0, 1, 2])
+
+
+def test_everything_has_a_name():
+    shown = display().plot(class_="no")
+    assert shown.ax_.get_xlabel() == "x"
+    assert shown.ax_.get_ylabel() == "share of each class"
+    assert shown.evidence_ax_.get_ylabel() == "weight of evidence for no"
+    assert [tick.get_text() for tick in shown.ax_.get_xticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in shown.legend_.get_texts()] == ["no", "yes"]
+    assert shown.figure_ is shown.ax_.figure
+
+
+def test_evidence_is_for_the_class_asked_for():
+    shown = display().plot()
+    last = shown.line_.get_ydata()
+    first = shown.plot(class_="no").line_.get_ydata()
+    np.testing.assert_allclose(first, -last)
+    three = BinningDisplay(
+        column="x", labels=["a"], counts=[[1.0, 2.0, 3.0]], classes=np.array([0, 1, 2])
+    )
+    assert three.plot().evidence_ax_.get_ylabel() == "weight of evidence for 2"
+    assert three.plot(class_=1).evidence_ax_.get_ylabel() == "weight of evidence for 1"
+    with pytest.raises(ValueError, match=r"class_ must be one of the classes \[0, 1, 2\], got 7"):
+        three.plot(class_=7)
+
+
+def test_it_draws_into_the_axes_given():
+    figure, (left, right) = plt.subplots(1, 2)
+    shown = display().plot(ax=right)
+    assert shown.ax_ is right
+    assert shown.figure_ is figure
+    assert not left.patches
+    assert len(plt.get_fignums()) == 1
+
+
+def test_colours():
+    shown = display().plot(cmap="viridis")
+    colours = [bars[0].get_facecolor() for bars in shown.bars_]
+    expected = mpl.colormaps["viridis"]([0.0, 1.0])
+    np.testing.assert_allclose(colours, expected)
+    many = BinningDisplay(
+        column="x", labels=["a"], counts=[[1.0] * 30], classes=np.arange(30)
+    ).plot()
+    assert len({bars[0].get_facecolor() for bars in many.bars_}) == 30
+
+
+@pytest.mark.parametrize("encoder", [MODLEncoder(), MDLPDiscretizer()], ids=repr)
+def test_penguins(encoder):
+    X, y = load_penguins()
+    X = X[["bill_length_mm", "bill_depth_mm"]]
+    encoder.fit(X, y)
+    shown = BinningDisplay.from_estimator(encoder, "bill_length_mm", class_="Gentoo")
+    table = encoder.binning_table("bill_length_mm", "pandas")
+    assert shown.column == "bill_length_mm"
+    assert shown.labels == table["bin"].tolist()
+    for name, bars in zip(encoder.classes_, shown.bars_, strict=True):
+        np.testing.assert_allclose([bar.get_height() for bar in bars], table[f"p[{name}]"])
+    np.testing.assert_allclose(shown.line_.get_ydata(), table["woe[Gentoo]"])
+    by_place = BinningDisplay.from_estimator(encoder, 0)
+    assert by_place.column == "bill_length_mm"
+
+
+def long_names() -> MODLEncoder:
+    """Twelve groups of names that are too long to stand side by side, and gaps."""
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 60, 30_000)
+    y = rng.random(30_000) < np.linspace(0.02, 0.98, 12)[town % 12]
+    names = np.array([f"the township of number {i} in the county of {i % 7}" for i in range(60)])
+    frame = pd.DataFrame({"town": names[town].astype(object)})
+    frame.loc[rng.random(30_000) < 0.05, "town"] = None
+    return MODLEncoder().fit(frame, y)
+
+
+def test_long_names_of_groups_are_cut_short():
+    encoder = long_names()
+    shown = BinningDisplay.from_estimator(encoder, "town")
+    groups = encoder.groups_[0]
+    assert len(shown.labels) == len(groups) >= 12
+    for label, group in zip(shown.labels, groups, strict=True):
+        more = len(group) - 1 - (None in group)
+        assert label.startswith(str(group[0])[:31])
+        assert f"… + {more} more" in label or more == 0
+        assert label.endswith(" or missing") == (None in group)
+        assert len(label) < 60
+
+
+def test_short_names_are_all_shown():
+    x = pd.DataFrame({"x": ["a", "b", "c", "d", None] * 40})
+    encoder = MODLEncoder().fit(x, [0, 0, 1, 1, 2] * 40)
+    assert BinningDisplay.from_estimator(encoder, "x").labels == ["a, b", "c, d", "missing"]
+
+
+@pytest.mark.parametrize("width", [5.0, 6.4, None])
+def test_nothing_covers_anything(width):
+    """The counts are apart and above the bars, the legend above the counts, all in the figure."""
+    ax = None if width is None else plt.figure(figsize=(width, 4), layout="constrained").subplots()
+    shown = BinningDisplay.from_estimator(long_names(), 0, ax=ax)
+    shown.figure_.canvas.draw()
+    axes, figure = shown.ax_.get_window_extent(), shown.figure_.bbox
+    counts = [text.get_window_extent() for text in shown.counts_]
+    assert all(left.x1 < right.x0 for left, right in pairwise(counts))
+    assert min(box.y0 for box in counts) >= axes.y1
+    assert shown.legend_.get_window_extent().y0 >= max(box.y1 for box in counts)
+    written = (*shown.ax_.get_xticklabels(), shown.ax_.xaxis.label, shown.legend_)
+    for box in (text.get_window_extent() for text in written):
+        assert figure.x0 <= box.x0
+        assert box.x1 <= figure.x1
+        assert figure.y0 - 1 <= box.y0
+        assert box.y1 <= figure.y1 + 1
+
+
+def test_what_cannot_be_drawn():
+    X, y = load_penguins()
+    with pytest.raises(TypeError, match="of a MODLEncoder or an MDLPDiscretizer, got NaiveBayes"):
+        BinningDisplay.from_estimator(NaiveBayes().fit(X, y), 0)
+    with pytest.raises(NotFittedError):
+        BinningDisplay.from_estimator(MODLEncoder(), 0)
+    with pytest.raises(ValueError, match="'wing' is not a column of the table"):
+        BinningDisplay.from_estimator(MODLEncoder().fit(X, y), "wing")
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    return done.stdout
+
+
+def test_matplotlib_is_only_needed_to_draw():
+    assert run("import sys, lessnaive, lessnaive.plot; print('matplotlib' in sys.modules)") == (
+        "False\n"
+    )
+    without = """
+import sys
+sys.modules["matplotlib"] = None
+from lessnaive.plot import BinningDisplay
+display = BinningDisplay(column="x", labels=["a"], counts=[[1, 2]], classes=[0, 1])
+try:
+    display.plot()
+except ImportError as error:
+    print(error)
+"""
+    assert run(without) == (
+        "BinningDisplay needs matplotlib: install it with pip install 'lessnaive[plot]'.\n"
+    )
