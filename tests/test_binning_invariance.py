@@ -90,6 +90,19 @@ def test_weight_2_is_the_row_twice_and_weight_0_no_row(modl, exact_parts):
         assert cost == pytest.approx(repeated_cost, rel=1e-12)
 
 
+@METHODS
+@WAYS
+def test_weights_of_1_are_no_weights(modl, exact_parts):
+    """Two classes without weights have a search of their own, which passes over most rows."""
+    rng = np.random.default_rng(7)
+    for n in (63, 64, 65, 129, 1_000, 5_000, 30_000):
+        for decimals in (0, 1, 2, 9):
+            x = np.round(rng.normal(size=n), decimals)
+            y = (rng.random(n) < 0.5 + 0.4 * np.sin(rng.uniform(1, 9) * x)).astype(int)
+            found = codes_and_cost(x, y, None, 2, modl, exact_parts)
+            assert found == codes_and_cost(x, y, np.ones(n), 2, modl, exact_parts)
+
+
 def test_weight_2_is_the_row_twice_in_a_long_column():
     rng = np.random.default_rng(3)
     case = planted_intervals(rng, 20_000, 3, 6)
