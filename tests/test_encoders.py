@@ -82,6 +82,8 @@ def test_codes_of_missing_values_that_are_a_value():
     # Alone, missing is the last code before unseen; with others it has their code.
     assert apart.transform(new).tolist() == [[1, 1], [2, 4], [3, 3]]
     assert joined.transform(new).tolist() == [[1, 1], [2, 3], [1, 1]]
+    assert list(apart.missing_code_) == [3, 3]
+    assert list(joined.missing_code_) == [1, 1]
     assert apart.groups_[1] == [["a"], ["b"], [None]]
     assert joined.groups_[1] == [["a", None], ["b"]]
     # A column that had no gaps has no code for them but 0.
