@@ -86,9 +86,9 @@ print(islands.round(2).to_string())
 # of each class minus the mean over the classes at the same value.
 
 flipper = card.terms[card.schema.names.index("flipper_length_mm")]
-offset, center, scale, _ = flipper.parameters
+offset, center, scale, _, weight = flipper.parameters
 lengths = np.linspace(170, 235, 300)[:, None]
-scores = offset - ((lengths - center) / scale) ** 2 / 2
+scores = offset - weight * ((lengths - center) / scale) ** 2 / 2
 
 figure, (left, right_axes) = plt.subplots(
     1, 2, figsize=(9, 4), layout="constrained", width_ratios=(3, 2)

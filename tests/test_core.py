@@ -149,9 +149,9 @@ def scores_by_hand(codes, shift, table, x, parameters, intercept):
     for i in range(len(x)):
         row = codes[i] + shift
         looked_up = table[row if 0 <= row < len(table) else len(table) - 1]
-        offset, center, scale, missing = parameters
+        offset, center, scale, missing, weight = parameters
         there = not math.isnan(x[i])
-        curve = offset - ((x[i] - center) / scale) ** 2 / 2 if there else missing
+        curve = offset - weight * ((x[i] - center) / scale) ** 2 / 2 if there else missing
         out.append(intercept + looked_up + curve)
     return np.array(out)
 
@@ -164,7 +164,7 @@ def test_score(n_classes):
     x = rng.normal(size=n)
     x[::7] = np.nan
     table, intercept = rng.normal(size=(5, n_classes)), rng.normal(size=n_classes)
-    parameters = rng.normal(size=(4, n_classes))
+    parameters = rng.normal(size=(5, n_classes))
     parameters[2] = rng.uniform(0.5, 2.0, n_classes)
     expected = scores_by_hand(codes, 1, table, x, parameters, intercept)
     shifted = np.exp(expected - expected.max(axis=1, keepdims=True))
@@ -193,7 +193,7 @@ def test_score_without_terms_is_the_intercept():
 
 
 def test_score_reports_the_first_infinite_column():
-    flat = np.array([[0.0], [0.0], [1.0], [0.0]])
+    flat = np.array([[0.0], [0.0], [1.0], [0.0], [1.0]])
     fine, bad = np.zeros(5), np.array([0, 0, np.inf, 0, 0])
     out = np.zeros((5, 1))
     columns = [fine, bad, -bad]
@@ -203,8 +203,9 @@ def test_score_reports_the_first_infinite_column():
 @pytest.mark.parametrize("x", [1e308, -1e308, 5e-324, 0.0])
 @pytest.mark.parametrize("center", [1e308, -1e308, 0.0])
 @pytest.mark.parametrize("scale", [1.5e-154, 1.0, 1e154])
-def test_scores_stay_finite(x, center, scale):
-    parameters = np.array([[0.0, 1.0], [center, 0.0], [scale, 1.0], [0.0, 0.0]])
+@pytest.mark.parametrize("weight", [1.0, 0.0, -1e50, 1e50])
+def test_scores_stay_finite(x, center, scale, weight):
+    parameters = np.array([[0.0, 1.0], [center, 0.0], [scale, 1.0], [0.0, 0.0], [weight, 1.0]])
     for output in range(3):
         out = np.zeros((1, 2))
         _core.score([], [], [], [np.array([x])], [parameters], np.zeros(2), output, out)

@@ -80,7 +80,11 @@ def test_the_largest_scores_do_not_overflow(sign: float, path: Any) -> None:
         if term["type"] == "table":
             term["scores"] = [largest] * len(term["scores"])
         else:
-            extremes = {"center": [1.7e308, -1.7e308, 0.0], "scale": [1e-300, 1.7e308, 1e-300]}
+            extremes = {
+                "center": [1.7e308, -1.7e308, 0.0],
+                "scale": [1e-300, 1.7e308, 1e-300],
+                "weight": [1e50, -1e50, 0.0],
+            }
             term.update(offset=largest, missing=largest, **extremes)
     check_content(path, json.dumps(document).encode())
 

@@ -74,7 +74,7 @@ def test_far_from_zero_against_exact_arithmetic(k, weighted):
     x = 1e8 + rng.normal(size=400)
     weights = rng.exponential(size=400) if weighted else None
     model = fit_in_batches(NaiveBayes(), x[:, None], y, split(400, k), weights)
-    _, center, scale, _ = model.scorecard_.terms[0].parameters
+    _, center, scale, _, _ = model.scorecard_.terms[0].parameters
     for c in range(2):
         mine = np.flatnonzero(y == c)
         unit = [1.0] * len(mine) if weights is None else weights[mine].tolist()

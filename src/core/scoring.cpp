@@ -124,11 +124,11 @@ LESSNAIVE_WIDE Found add_quadratic(const double* x, const double* parameters, in
     for (int c = 0; c < classes; ++c) {
         const double offset = parameters[c], center = parameters[classes + c],
                      factor = std::sqrt(0.5) / parameters[2 * classes + c],
-                     missing = parameters[3 * classes + c];
+                     missing = parameters[3 * classes + c], weight = parameters[4 * classes + c];
         double* sum = scores + c * kBlock;
         const auto score_of = [=](double value) {
             const double z = (value - center) * factor;
-            return offset - std::min(kFarthest, z * z);
+            return offset - weight * std::min(kFarthest, z * z);
         };
         if (!found.missing) {
             for (int k = 0; k < count; ++k) sum[k] += score_of(x[k]);

@@ -14,8 +14,8 @@ struct Lookup {
     const double* table;
 };
 
-// s(x, c) = offset[c] - ((x - center[c]) / scale[c])^2 / 2, or missing[c] where x has no value.
-// `parameters` has shape (4, classes): offset, center, scale, missing.
+// s(x, c) = offset[c] - weight[c] ((x - center[c]) / scale[c])^2 / 2, or missing[c] where x has no
+// value. `parameters` has shape (5, classes): offset, center, scale, missing, weight.
 struct Quadratic {
     Column column;
     const double* parameters;

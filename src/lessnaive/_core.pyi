@@ -1,4 +1,4 @@
-"""Kernels of lessnaive: counting, moments and scoring over the columns of a table."""
+"""Kernels of lessnaive: the loops over the rows of a table that must be fast."""
 
 from collections.abc import Sequence
 from typing import Any

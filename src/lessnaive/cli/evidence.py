@@ -104,10 +104,10 @@ def _training_rows(term: Term) -> tuple[Floats, Floats]:
 
 
 def _normal_rows(term: QuadraticTerm) -> tuple[Floats, Floats]:
-    offset, center, scale, missing = term.parameters
+    offset, center, scale, missing, weight = term.parameters
     n_classes = len(center)
     points = (center + np.multiply.outer(_NODES, scale)).ravel()  # node by node, class by class
-    scores = offset - 0.5 * ((points[:, None] - center) / scale) ** 2
+    scores = offset - 0.5 * weight * ((points[:, None] - center) / scale) ** 2
     shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), term.counts[1])
     weights = np.zeros((len(points), n_classes))
     weights[np.arange(len(points)), np.tile(np.arange(n_classes), len(_NODES))] = shares.ravel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,19 @@ __all__ = ["ScorecardClassifier"]
 class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose fitted form is a scorecard.
 
-    A subclass sets ``scorecard_``; columns, classes and predictions follow from it.
+    A subclass sets ``_scorecard``; columns, classes and predictions follow from it.
     """
 
     classes_: NDArray[Any]
     _scorecard: Scorecard | None
 
     @property
-    @abstractmethod
     def scorecard_(self) -> Scorecard:
-        """The fitted model."""
+        """The fitted model: what each value of each column adds to the score of each class."""
+        scorecard: Scorecard | None = getattr(self, "_scorecard", None)
+        if scorecard is None:
+            raise AttributeError("scorecard_ is there after fit only")
+        return scorecard
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row; the first one where several tie.

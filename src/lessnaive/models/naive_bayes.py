@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import copy
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from lessnaive.encoding.binning import Discretization
+from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.models.generative import (
-    NaiveBayesStatistics,
-    check_parameters,
-    learn,
-    log_prior,
-    make_scorecard,
-)
+from lessnaive.models.generative import make_scorecard
+from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, check_priors, log_prior
+from lessnaive.models.statistics import NaiveBayesStatistics, learn
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema, encode_labels, read_table, read_weights
@@ -116,15 +111,8 @@ class NaiveBayes(ScorecardClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
-        "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],
-        "categorical": [StrOptions({"values", "modl"})],
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
+        **GENERATIVE_CONSTRAINTS,
         "beta": [tuple, list, None],
-        "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
-        "missing": [StrOptions({"ignore", "category"})],
-        "variance_floor": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -170,7 +158,7 @@ class NaiveBayes(ScorecardClassifier):
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
         statistics = learn(self, training)
-        scorecard = make_scorecard(self, statistics)
+        scorecard = make_scorecard(self, statistics, self.beta)
         self._adopt(statistics, scorecard.intercept.copy())
         self._scorecard = scorecard
         return self
@@ -217,7 +205,10 @@ class NaiveBayes(ScorecardClassifier):
             statistics = statistics.resolved(table, self.categorical_features)
             columns = statistics.schema.match(table, type(self).__name__)
         statistics, places = statistics.with_classes(found)
-        check_parameters(self, statistics)  # before anything is added
+        # Before anything is added: do the parameters fit the classes and columns?
+        check_priors(self.priors, len(statistics.classes))
+        if self.beta is not None:
+            broadcast_beta(self.beta, len(statistics.classes), len(statistics.schema))
         statistics.update(columns, places[labels], weights)
         self._adopt(statistics, log_prior(self.priors, statistics.class_count))
         # The scorecard is made when it is asked for, with the parameters of now: batches may be
@@ -232,7 +223,9 @@ class NaiveBayes(ScorecardClassifier):
         if getattr(self, "_statistics", None) is None:
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
         if self._scorecard is None:
-            self._scorecard = make_scorecard(self._parameters, self._statistics)
+            self._scorecard = make_scorecard(
+                self._parameters, self._statistics, self._parameters.beta
+            )
         return self._scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:

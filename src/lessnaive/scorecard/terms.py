@@ -30,7 +30,9 @@ Floats = NDArray[np.float64]
 LARGEST_SCORE = 1e200
 # Scales in files are at least this large, so that one can divide by them.
 _SMALLEST_SCALE = 1e-300
-_QUADRATIC_KEYS = ("offset", "center", "scale", "missing")
+# Weights in files are at most this large: the kernel cuts squared distances off at 1e200.
+_LARGEST_WEIGHT = 1e50
+_QUADRATIC_KEYS = ("offset", "center", "scale", "missing", "weight")
 
 
 class Lookup(NamedTuple):
@@ -42,7 +44,7 @@ class Lookup(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """Work for the scoring kernel: offset - ((x - center) / scale)^2 / 2, or missing."""
+    """Work for the scoring kernel: offset - weight ((x - center) / scale)^2 / 2, or missing."""
 
     values: NDArray[Any]
     parameters: Floats
@@ -77,6 +79,10 @@ class Term(ABC):
     @abstractmethod
     def operand(self, columns: Sequence[Column]) -> Lookup | Quadratic:
         """Work for the scoring kernel, given the input columns of a table."""
+
+    @abstractmethod
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
 
     @abstractmethod
     def rows(self) -> Iterator[TermRow]:
@@ -136,6 +142,11 @@ class TableTerm(Term):
         scores = self.scores if places is None else self.scores.take(places, axis=0)
         return Lookup(codes, shift, scores)
 
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        scores = self.scores * weights
+        return type(self)(self.name, self.inputs, self.encoding, scores, self.counts)
+
     def rows(self) -> Iterator[TermRow]:
         """One line per code; one for missing if it was seen in training or has a score."""
         if self.counts[0].any() or self.scores[0].any():
@@ -174,12 +185,12 @@ class TableTerm(Term):
 
 
 class QuadraticTerm(Term):
-    """A parabola in x for each class: offset - ((x - center) / scale)^2 / 2.
+    """A parabola in x for each class: offset - weight ((x - center) / scale)^2 / 2.
 
     Attributes
     ----------
-    parameters : array of shape (4, n_classes)
-        Offset, center, scale, and the score where x is missing.
+    parameters : array of shape (5, n_classes)
+        Offset, center, scale, the score where x is missing, and weight.
     counts : array of shape (2, n_classes)
         Weight of the training rows with a missing value and with a value.
     """
@@ -197,9 +208,15 @@ class QuadraticTerm(Term):
         """Return the values of the column and the parameters."""
         return Quadratic(columns[0].numbers(), self.parameters)
 
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        parameters = self.parameters.copy()
+        parameters[[0, 3, 4]] *= weights
+        return type(self)(self.name, self.inputs, parameters, self.counts)
+
     def rows(self) -> Iterator[TermRow]:
         """One line with the score at each class's center; one for missing as in a table."""
-        offset, center, scale, missing = self.parameters
+        offset, center, scale, missing, _ = self.parameters
         if self.counts[0].any() or missing.any():
             yield TermRow("(missing)", missing, self.counts[0])
         shapes = [_shape(m, s) for m, s in zip(center.tolist(), scale.tolist(), strict=True)]
@@ -235,6 +252,7 @@ class QuadraticTerm(Term):
             fields["center"].numbers(n_classes),
             fields["scale"].numbers(n_classes, _SMALLEST_SCALE),
             fields["missing"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["weight"].numbers(n_classes, -_LARGEST_WEIGHT, _LARGEST_WEIGHT),
         ]
         counts = fields["counts"].matrix(2, n_classes, 0.0)
         return cls(fields["name"].text(), (place,), np.stack(parameters), counts)

@@ -1,0 +1,79 @@
+"""Parameters that all table models share: how a column becomes a likelihood."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Protocol, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lessnaive.encoding.binning import Discretization
+from lessnaive.likelihood.logarithm import log_ratio
+
+__all__ = ["GENERATIVE_CONSTRAINTS", "GenerativeParameters", "check_priors", "log_prior"]
+
+
+class GenerativeParameters(Protocol):
+    """Parameters of an estimator that say how counts become likelihoods."""
+
+    numeric: str
+    categorical: str
+    n_bins: int
+    smoothing: float | str
+    priors: str | ArrayLike
+    missing: str
+    variance_floor: float
+
+
+#: What values these parameters, and ``categorical_features``, may have.
+GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
+    "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
+    "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],
+    "categorical": [StrOptions({"values", "modl"})],
+    "n_bins": [Interval(Integral, 2, None, closed="left")],
+    "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
+    "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
+    "missing": [StrOptions({"ignore", "category"})],
+    "variance_floor": [Interval(Real, 0, None, closed="left")],
+}
+
+
+def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-probability of each class.
+
+    Parameters
+    ----------
+    priors : str or array-like
+        "smoothed": (N_c + 1/C) / (N + 1); "laplace": (N_c + 1) / (N + C); "empirical": N_c / N;
+        "uniform": 1 / C; or the probabilities themselves.
+    class_count : array of shape (n_classes,)
+        Weight of each class.
+
+    Returns
+    -------
+    array of shape (n_classes,)
+    """
+    n_classes = len(class_count)
+    if isinstance(priors, str):
+        if priors == "uniform":
+            return np.full(n_classes, -np.log(n_classes))
+        each = {"smoothed": 1.0 / n_classes, "laplace": 1.0, "empirical": 0.0}[priors]
+        return log_ratio(class_count + each, class_count.sum() + each * n_classes)
+    check_priors(priors, n_classes)
+    return log_ratio(np.asarray(priors, dtype=np.float64), 1.0)
+
+
+def check_priors(priors: str | ArrayLike, n_classes: int) -> None:
+    """Raise ValueError if the class probabilities are given and do not make sense."""
+    if isinstance(priors, str):
+        return
+    given = np.asarray(priors, dtype=np.float64)
+    if given.shape != (n_classes,):
+        raise ValueError(
+            f"priors has shape {given.shape}, but there are {n_classes} classes: give one "
+            "probability per class."
+        )
+    if not ((given >= 0).all() and abs(given.sum() - 1.0) < 1e-8):
+        raise ValueError("priors must be non-negative numbers that sum to 1.")
