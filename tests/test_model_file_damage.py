@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 import lessnaive
-from lessnaive import ModelFormatError
+from lessnaive import ModelFormatError, models
 from model_files import DOCUMENTS
+
+ESTIMATORS = ", ".join(models.__all__)
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +121,11 @@ STATE = ("state", "columns")
         (put("extra", 1), "the key 'extra' is unknown."),
         (put("written_by", 1), "written_by: expected a string, got 1."),
         (put("estimator", "os.system"),
-         "estimator: expected one of NaiveBayes, got 'os.system'."),
+         f"estimator: expected one of {ESTIMATORS}, got 'os.system'."),
         (put("estimator", "BaseEstimator"),
-         "estimator: expected one of NaiveBayes, got 'BaseEstimator'."),
+         f"estimator: expected one of {ESTIMATORS}, got 'BaseEstimator'."),
         (put("estimator", ["NaiveBayes"]),
-         "estimator: expected one of NaiveBayes, got a list."),
+         f"estimator: expected one of {ESTIMATORS}, got a list."),
         # parameters
         (put("parameters", []), "parameters: expected an object, got a list."),
         (put("parameters", "gamma", 1), "parameters: NaiveBayes has no parameter 'gamma'."),

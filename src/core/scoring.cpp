@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "padding.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
@@ -13,15 +14,6 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int64_t kBlocksPerTask = 16;
-// Half a squared distance larger than this is cut off, so that scores stay finite in sums.
-constexpr double kFarthest = 1e200;
-
-// The number of classes rounded up, so that the inner loops have a length known when compiling.
-int padded(int classes) {
-    for (int size : {1, 2, 4, 8, 16})
-        if (classes <= size) return size;
-    return (classes + 7) / 8 * 8;
-}
 
 std::vector<double> pad_rows(const double* table, int64_t rows, int classes, int pad) {
     std::vector<double> out(rows * pad, 0.0);
@@ -52,7 +44,7 @@ LESSNAIVE_WIDE void add_rows(const uint32_t (*codes)[kBlock], const double* cons
 class LookupScorer {
   public:
     LookupScorer(const std::vector<Lookup>& lookups, const double* intercept, int classes)
-        : lookups_(lookups), pad_(padded(classes)) {
+        : lookups_(lookups), pad_(padded_classes(classes)) {
         intercept_ = pad_rows(intercept, 1, classes, pad_);
         for (const Lookup& lookup : lookups)
             tables_.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, pad_));
@@ -61,20 +53,7 @@ class LookupScorer {
     int pad() const { return pad_; }
 
     void score(int64_t first, int count, double* scores) const {
-        switch (pad_) {
-            case 1:
-                return score_block<1>(first, count, scores);
-            case 2:
-                return score_block<2>(first, count, scores);
-            case 4:
-                return score_block<4>(first, count, scores);
-            case 8:
-                return score_block<8>(first, count, scores);
-            case 16:
-                return score_block<16>(first, count, scores);
-            default:
-                return score_block<0>(first, count, scores);
-        }
+        with_padding(pad_, [&](auto width) { score_block<width()>(first, count, scores); });
     }
 
   private:

@@ -4,12 +4,15 @@ from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
 from lessnaive.export import load, save
-from lessnaive.models import NaiveBayes
+from lessnaive.models import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
 from lessnaive.scorecard import Scorecard
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AttributeWeightedNB",
+    "BaristaNB",
+    "BaristaNBCV",
     "ExtraColumnWarning",
     "MDLPDiscretizer",
     "MODLEncoder",

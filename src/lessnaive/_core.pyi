@@ -44,3 +44,72 @@ def group(
     tables: Sequence[NDArray[np.float64]],
 ) -> list[tuple[list[int], list[float], float, float, float]]: ...
 def digitize(column: NDArray[Any], edges: NDArray[np.float64], out: NDArray[np.uint32]) -> None: ...
+
+class Evidence:
+    def __init__(
+        self,
+        codes: Sequence[NDArray[Any]],
+        shifts: Sequence[int],
+        tables: Sequence[NDArray[np.float64]],
+        own_tables: Sequence[NDArray[np.float64] | None],
+        coded_places: Sequence[int],
+        values: Sequence[NDArray[Any]],
+        parameters: Sequence[NDArray[np.float64]],
+        own_values: Sequence[NDArray[np.float64] | None],
+        value_places: Sequence[int],
+        intercept: NDArray[np.float64],
+        own_intercept: NDArray[np.float64] | None,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+    ) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def loss(
+        self,
+        weights: NDArray[np.float64],
+        squared: bool,
+        gradient: NDArray[np.float64] | None,
+    ) -> float: ...
+    def mixed_loss(
+        self,
+        first: NDArray[np.float64],
+        second: NDArray[np.float64],
+        share: float,
+        squared: bool,
+        by_first: NDArray[np.float64],
+        by_second: NDArray[np.float64],
+    ) -> tuple[float, float]: ...
+    def probabilities(self, weights: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def curvature(
+        self,
+        weights: NDArray[np.float64],
+        squared: bool,
+        tied: bool,
+        chosen: NDArray[np.int64],
+        rows: int,
+        seed: int,
+        out: NDArray[np.float64],
+    ) -> None: ...
+    def grams(self, out: NDArray[np.float64]) -> float: ...
+    def margins(self, direction: NDArray[np.float64]) -> tuple[float, float]: ...
+
+def solve_quadratic(
+    hessian: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    target: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    l1: float,
+    l2: float,
+    tolerance: float,
+    most_rounds: int,
+    x: NDArray[np.float64],
+) -> tuple[int, float]: ...

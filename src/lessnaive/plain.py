@@ -98,6 +98,18 @@ class Node:
                 raise self.error(f"the key {shown(key)} is unknown")
         return entries
 
+    def pop(self, key: str) -> tuple[Node, Node]:
+        """Return one entry of an object, and the object without it."""
+        entries = self.entries()
+        if key not in entries:
+            raise self.error(f"the key {key!r} is missing")
+        rest = {name: node._value for name, node in entries.items() if name != key}
+        return entries[key], Node(rest, self.path)
+
+    def number(self, low: float = -_LARGEST, high: float = _LARGEST) -> float:
+        """Return a number from low to high."""
+        return float(Node([self._value], self.path).numbers(1, low, high)[0])
+
     def items(self) -> list[Node]:
         """Return the items of a list."""
         return [Node(item, f"{self.path}[{i}]") for i, item in enumerate(self._list("a list"))]

@@ -11,7 +11,7 @@ __all__ = ["categorical_log_likelihood"]
 
 
 def categorical_log_likelihood(
-    counts: NDArray[np.float64], smoothing: float | str
+    counts: NDArray[np.float64], smoothing: float | str, left_out: float = 0.0
 ) -> NDArray[np.float64]:
     r"""Return log p(value | class) from counts.
 
@@ -27,6 +27,9 @@ def categorical_log_likelihood(
         Weight of the rows with each value, by class.
     smoothing : float or "laplace"
         Total pseudo-count s, or one for each value.
+    left_out : float, default=0.0
+        Weight that is taken off the count of the value and off the total of its class: what the
+        other rows say about a row of this weight.
 
     Returns
     -------
@@ -34,7 +37,8 @@ def categorical_log_likelihood(
     """
     n_values = len(counts)
     each = 1.0 if smoothing == "laplace" else float(smoothing) / n_values
-    total = counts.sum(axis=0)
+    total = np.maximum(counts.sum(axis=0) - left_out, 0.0)
+    counts = np.maximum(counts - left_out, 0.0)
     empty = (total == 0) & (each == 0)
     return log_ratio(
         np.where(empty, 1.0, counts + each), np.where(empty, n_values, total + each * n_values)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 
-__all__ = ["Gaussian", "fit_gaussian"]
+__all__ = ["Gaussian", "fit_gaussian", "log_density_without"]
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Gaussian(NamedTuple):
@@ -58,10 +59,8 @@ def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: 
     """
     weight, mean = moments[:, 0], moments[:, 1] + moments[:, 2]
     squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
-    whole = np.zeros((1, 1, 6))
-    for row in moments:
-        _core.merge_moments(whole, np.ascontiguousarray(row.reshape(1, 1, 6)))
-    total, center, spread = whole[0, 0, 0], whole[0, 0, 1] + whole[0, 0, 2], whole[0, 0, 3]
+    whole = _merged(moments)
+    total, center, spread = whole[0], whole[1] + whole[2], whole[3]
     if total == 0 or spread / total == 0:
         return Gaussian(np.full(len(weight), center), np.full(len(weight), np.inf))
     seen = weight > 0
@@ -69,5 +68,64 @@ def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: 
         variance = np.full(len(weight), squares.sum() / total)
     else:
         variance = np.where(seen, squares / np.where(seen, weight, 1.0), spread / total)
-    lowest = max(variance_floor * spread / total, np.finfo(np.float64).tiny)
+    lowest = max(variance_floor * spread / total, _TINY)
     return Gaussian(np.where(seen, mean, center), np.maximum(variance, lowest))
+
+
+def log_density_without(
+    values: NDArray[np.float64],
+    labels: NDArray[np.integer],
+    moments: NDArray[np.float64],
+    *,
+    shared: bool,
+    variance_floor: float,
+    left_out: float,
+) -> NDArray[np.float64]:
+    r"""Log-density of each value under its own class, fitted without it.
+
+    With N values of mean m and sum of squares S in the class, and d the distance of a value of
+    weight u to m, the others have the mean :math:`m - u d / (N - u)` and the sum of squares
+    :math:`S - u d^2 N / (N - u)`. Where fewer than two others are left, the whole column stands in
+    for the class.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows,)
+        The values; NaN where there is none.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    moments, shared, variance_floor
+        As for :func:`fit_gaussian`.
+    left_out : float
+        The weight u.
+
+    Returns
+    -------
+    array of shape (n_rows,)
+        NaN where there is no value, 0 for a column without spread.
+    """
+    whole = fit_gaussian(
+        _merged(moments)[None], shared=False, variance_floor=variance_floor
+    )  # of the column
+    if np.isinf(whole.variance[0]):
+        return np.where(np.isnan(values), np.nan, 0.0)
+    weight, mean = moments[:, 0], moments[:, 1] + moments[:, 2]
+    squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
+    rest = weight[labels] - left_out
+    known = rest >= 2 - 1e-9
+    away = values - mean[labels]
+    growth = weight[labels] / np.where(known, rest, 1.0)
+    spread = (squares.sum() if shared else squares[labels]) - left_out * away**2 * growth
+    variance = spread / (np.where(known, weight.sum() - left_out, 1.0) if shared else rest)
+    variance = np.where(known, variance, whole.variance[0])
+    variance = np.maximum(variance, max(variance_floor * whole.variance[0], _TINY))
+    distance = np.where(known, away * growth, values - whole.mean[0])
+    return np.asarray(-0.5 * (_LOG_TWO_PI + np.log(variance) + distance**2 / variance))
+
+
+def _merged(moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Moments of all classes together."""
+    whole = np.zeros((1, 1, 6))
+    for row in moments:
+        _core.merge_moments(whole, np.ascontiguousarray(row.reshape(1, 1, 6)))
+    return np.asarray(whole[0, 0])

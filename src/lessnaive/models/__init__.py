@@ -1,5 +1,8 @@
 """Estimators: thin classes that choose how scores are learned and end in a scorecard."""
 
+from lessnaive.models.attribute_weighted import AttributeWeightedNB
+from lessnaive.models.barista import BaristaNB
+from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.naive_bayes import NaiveBayes
 
-__all__ = ["NaiveBayes"]
+__all__ = ["AttributeWeightedNB", "BaristaNB", "BaristaNBCV", "NaiveBayes"]

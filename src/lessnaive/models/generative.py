@@ -24,6 +24,7 @@ def make_scorecard(
     parameters: GenerativeParameters,
     statistics: NaiveBayesStatistics,
     beta: tuple[ArrayLike, ArrayLike] | None = None,
+    left_out: float = 0.0,
 ) -> Scorecard:
     """Turn statistics into scores.
 
@@ -35,6 +36,9 @@ def make_scorecard(
         What was counted.
     beta : tuple (a, b), optional
         Parameters of the Beta prior of binary columns.
+    left_out : float, default=0.0
+        Weight that is taken off all counts of a row's own class. The scores are then meant for the
+        own class alone; parabolas, which depend on the row, stay as they are.
 
     Returns
     -------
@@ -47,13 +51,14 @@ def make_scorecard(
     terms: list[Term] = []
     for j, column in enumerate(statistics.columns):
         if isinstance(column, Binning):
-            terms.append(_binned_term(parameters, schema.names[j], j, column))
+            terms.append(_binned_term(parameters, schema.names[j], j, column, left_out))
         elif isinstance(column, ValueMoments):
             terms.append(_gaussian_term(parameters, schema.names[j], j, column))
         else:
             column_beta = None if given is None else given[:, :, j]
-            terms.append(_table_term(parameters, schema.names[j], j, column, column_beta))
-    prior = log_prior(parameters.priors, statistics.class_count)
+            term = _table_term(parameters, schema.names[j], j, column, column_beta, left_out)
+            terms.append(term)
+    prior = log_prior(parameters.priors, statistics.class_count, left_out)
     model = type(parameters).__name__
     return Scorecard(model, copy.deepcopy(schema), statistics.classes, prior, terms)
 
@@ -64,34 +69,35 @@ def _table_term(
     place: int,
     column: ValueCounts,
     beta: NDArray[np.float64] | None,
+    left_out: float,
 ) -> TableTerm:
     levels, counts = column.observed()
     n_classes = len(column.missing)
     scores = np.zeros((len(levels) + 2, n_classes))
     if parameters.missing == "category" and column.missing.any():
         everything = np.concatenate([column.missing[None], counts])
-        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing)
+        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing, left_out)
     elif len(levels) == 2 and beta is not None:
         scores[1:-1] = bernoulli_log_likelihood(counts, *beta)
     elif levels:
-        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing)
+        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing, left_out)
     all_counts = np.concatenate([column.missing[None], counts, np.zeros((1, n_classes))])
     return TableTerm(name, (place,), Values(levels), scores, all_counts)
 
 
 def _binned_term(
-    parameters: GenerativeParameters, name: str, place: int, binning: Binning
+    parameters: GenerativeParameters, name: str, place: int, binning: Binning, left_out: float
 ) -> TableTerm:
     n_bins, n_classes = binning.counts.shape
     scores = np.zeros((n_bins + 2, n_classes))
     if binning.missing_apart:
         everything = np.concatenate([binning.missing[None], binning.counts])
-        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing)
+        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing, left_out)
     else:
         counts = binning.counts.copy()
         if binning.missing_bin is not None:
             counts[binning.missing_bin] += binning.missing
-        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing)
+        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing, left_out)
         if binning.missing_bin is not None and binning.missing.any():
             scores[0] = scores[1 + binning.missing_bin]
     nothing = np.zeros((1, n_classes))

@@ -40,7 +40,9 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_prior(
+    priors: str | ArrayLike, class_count: NDArray[np.float64], left_out: float = 0.0
+) -> NDArray[np.float64]:
     """Log-probability of each class.
 
     Parameters
@@ -50,6 +52,9 @@ def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDAr
         "uniform": 1 / C; or the probabilities themselves.
     class_count : array of shape (n_classes,)
         Weight of each class.
+    left_out : float, default=0.0
+        Weight that is taken off each class, but not off the total: the probability of a row's own
+        class, up to a factor that all classes share, if the row is left out.
 
     Returns
     -------
@@ -60,7 +65,8 @@ def log_prior(priors: str | ArrayLike, class_count: NDArray[np.float64]) -> NDAr
         if priors == "uniform":
             return np.full(n_classes, -np.log(n_classes))
         each = {"smoothed": 1.0 / n_classes, "laplace": 1.0, "empirical": 0.0}[priors]
-        return log_ratio(class_count + each, class_count.sum() + each * n_classes)
+        rest = np.maximum(class_count - left_out, 0.0)
+        return log_ratio(rest + each, class_count.sum() + each * n_classes)
     check_priors(priors, n_classes)
     return log_ratio(np.asarray(priors, dtype=np.float64), 1.0)
 

@@ -185,7 +185,9 @@ class NaiveBayesStatistics:
         return out
 
 
-def learn(parameters: GenerativeParameters, training: Training) -> NaiveBayesStatistics:
+def learn(
+    parameters: GenerativeParameters, training: Training, *, allow_empty: bool = False
+) -> NaiveBayesStatistics:
     """Count what the parameters ask for, having found bins and groups where they ask for these.
 
     Parameters
@@ -194,6 +196,8 @@ def learn(parameters: GenerativeParameters, training: Training) -> NaiveBayesSta
         Says which likelihood each kind of column has.
     training : Training
         The rows.
+    allow_empty : bool, default=False
+        Whether columns may be without a single value: they say nothing then.
 
     Returns
     -------
@@ -213,7 +217,7 @@ def learn(parameters: GenerativeParameters, training: Training) -> NaiveBayesSta
         statistics.columns[j] = binning
     statistics.update(training.table.columns, training.labels, training.weights)
     for name, column in zip(schema.names, statistics.columns, strict=True):
-        if not column.has_values():
+        if not (allow_empty or column.has_values()):
             raise no_values(name)
     return statistics
 

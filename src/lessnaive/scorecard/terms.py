@@ -138,9 +138,15 @@ class TableTerm(Term):
 
     def operand(self, columns: Sequence[Column]) -> Lookup:
         """Return the rows of scores to look up."""
+        return self.operands(columns, self.scores)[0]
+
+    def operands(self, columns: Sequence[Column], *tables: Floats) -> list[Lookup]:
+        """Return the rows to look up in each of several tables of the shape of the scores."""
         codes, shift, places = self.encoding.rows(columns[0])
-        scores = self.scores if places is None else self.scores.take(places, axis=0)
-        return Lookup(codes, shift, scores)
+        return [
+            Lookup(codes, shift, table if places is None else table.take(places, axis=0))
+            for table in tables
+        ]
 
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""

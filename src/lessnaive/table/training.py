@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
+from lessnaive.table.column import Column
 from lessnaive.table.labels import encode_labels, read_weights
 from lessnaive.table.reading import Table, read_table
+from lessnaive.table.rows import KeptColumn, RowsOfColumn
 from lessnaive.table.schema import Schema
 
 __all__ = ["Training", "no_values", "read_training"]
@@ -39,6 +41,21 @@ class Training:
     classes: NDArray[Any]
     labels: NDArray[Any]
     weights: NDArray[np.float64] | None
+
+    def take(self, rows: NDArray[np.integer]) -> Training:
+        """Return some of the rows, with the same classes and kinds of columns."""
+        table = Table(
+            [RowsOfColumn(column, rows) for column in self.table.columns],
+            len(rows),
+            self.table.named,
+        )
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, table=table, labels=self.labels[rows], weights=weights)
+
+    def kept(self) -> Training:
+        """Return the same with columns that remember what was asked of them."""
+        columns: list[Column] = [KeptColumn(column) for column in self.table.columns]
+        return replace(self, table=Table(columns, self.table.n_rows, self.table.named))
 
 
 def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:

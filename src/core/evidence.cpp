@@ -1,0 +1,190 @@
+#include "evidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "padding.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
+
+namespace lessnaive {
+namespace {
+
+constexpr uint32_t kLeftOut = UINT32_MAX;
+
+int code_width(int64_t table_rows) {
+    if (table_rows <= 256) return 1;
+    return table_rows <= 65536 ? 2 : 4;
+}
+
+template <class T>
+void pack_codes(const CodedColumn& coded, const std::vector<uint32_t>& position, T* out) {
+    const int64_t rows = static_cast<int64_t>(position.size());
+    for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
+        const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
+        visit_codes(coded, first, count, [&](int k, uint32_t code) {
+            const uint32_t place = position[first + k];
+            if (place != kLeftOut) out[place] = static_cast<T>(code);
+        });
+    }
+}
+
+// (1 or classes, table_rows, pad): one table, or one for each label with the own entries put in.
+std::vector<double> make_tables(const EvidenceLookup& lookup, int classes, int pad) {
+    const int64_t table_rows = lookup.lookup.coded.table_rows;
+    const int64_t size = table_rows * pad;
+    std::vector<double> out(size * (lookup.own ? classes : 1), 0.0);
+    for (int label = 0; label < (lookup.own ? classes : 1); ++label) {
+        for (int64_t v = 0; v < table_rows; ++v) {
+            double* row = out.data() + label * size + v * pad;
+            std::copy_n(lookup.lookup.table + v * classes, classes, row);
+            if (lookup.own) row[label] = lookup.own[v * classes + label];
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void expand_codes(const Evidence::Coded& coded, int64_t first, int count, uint32_t* out) {
+    const uint8_t* data = coded.data.data() + first * coded.width;
+    if (coded.width == 1) {
+        for (int k = 0; k < count; ++k) out[k] = data[k];
+    } else if (coded.width == 2) {
+        const uint16_t* codes = reinterpret_cast<const uint16_t*>(data);
+        for (int k = 0; k < count; ++k) out[k] = codes[k];
+    } else {
+        std::memcpy(out, data, sizeof(uint32_t) * count);
+    }
+}
+
+Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
+                   const std::vector<EvidenceQuadratic>& quadratics, const double* intercept,
+                   const double* own_intercept, const Column& labels, const double* weights,
+                   int64_t rows, int classes)
+    : classes_(classes), pad_(padded_classes(classes)) {
+    pack_rows(labels, weights, rows);
+    intercepts_.assign(static_cast<size_t>(classes) * pad_, 0.0);
+    for (int label = 0; label < classes; ++label) {
+        double* row = intercepts_.data() + label * pad_;
+        std::copy_n(intercept, classes, row);
+        if (own_intercept) row[label] = own_intercept[label];
+    }
+    coded_.resize(lookups.size());
+    curves_.resize(quadratics.size());
+    const int64_t tasks = static_cast<int64_t>(lookups.size() + quadratics.size());
+    parallel_for(tasks, tasks * rows, [&](int64_t task) {
+        if (task < static_cast<int64_t>(lookups.size())) {
+            const EvidenceLookup& from = lookups[task];
+            Coded& to = coded_[task];
+            to.place = from.place;
+            to.table_rows = from.lookup.coded.table_rows;
+            to.width = code_width(to.table_rows);
+            to.by_label = from.own != nullptr;
+            to.tables = make_tables(from, classes_, pad_);
+            to.data.resize(rows_ * to.width);
+            if (to.width == 1)
+                pack_codes(from.lookup.coded, position_, to.data.data());
+            else if (to.width == 2)
+                pack_codes(from.lookup.coded, position_,
+                           reinterpret_cast<uint16_t*>(to.data.data()));
+            else
+                pack_codes(from.lookup.coded, position_,
+                           reinterpret_cast<uint32_t*>(to.data.data()));
+        } else {
+            const EvidenceQuadratic& from = quadratics[task - lookups.size()];
+            Curve& to = curves_[task - lookups.size()];
+            to.place = from.place;
+            to.parameters.assign(from.quadratic.parameters,
+                                 from.quadratic.parameters + 5 * classes_);
+            to.values.resize(rows_);
+            if (from.own) to.own.resize(rows_);
+            double buffer[kEvidenceBlock];
+            for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
+                const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
+                load_numbers(from.quadratic.column, first, count, buffer);
+                for (int k = 0; k < count; ++k) {
+                    const uint32_t place = position_[first + k];
+                    if (place == kLeftOut) continue;
+                    to.values[place] = buffer[k];
+                    if (from.own) to.own[place] = from.own[first + k];
+                }
+            }
+        }
+    });
+    position_ = {};
+}
+
+void Evidence::pack_rows(const Column& labels, const double* weights, int64_t rows) {
+    if (rows >= static_cast<int64_t>(kLeftOut)) throw std::invalid_argument("too many rows");
+    const CodedColumn coded{labels, 0, classes_};
+    std::vector<uint32_t> label_of(rows);
+    for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
+        const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
+        load_codes(coded, first, count, label_of.data() + first);
+    }
+    const auto counts = [&](int64_t row) { return !weights || weights[row] > 0; };
+    std::vector<int64_t> next(classes_ + 1, 0);
+    for (int64_t row = 0; row < rows; ++row)
+        if (counts(row)) ++next[label_of[row] + 1];
+    for (int c = 0; c < classes_; ++c) next[c + 1] += next[c];
+    rows_ = next[classes_];
+    for (int c = 0; c < classes_; ++c)
+        for (int64_t first = next[c]; first < next[c + 1]; first += kEvidenceBlock)
+            blocks_.push_back(
+                {first, static_cast<int>(std::min<int64_t>(kEvidenceBlock, next[c + 1] - first)),
+                 c});
+    position_.resize(rows);
+    if (weights) weights_.resize(rows_);
+    for (int64_t row = 0; row < rows; ++row) {
+        if (!counts(row)) {
+            position_[row] = kLeftOut;
+            continue;
+        }
+        const int64_t place = next[label_of[row]]++;
+        position_[row] = static_cast<uint32_t>(place);
+        if (weights) weights_[place] = weights[row];
+    }
+    total_weight_ = static_cast<double>(rows_);
+    if (weights) {
+        total_weight_ = 0;
+        for (double w : weights_) total_weight_ += w;
+    }
+}
+
+int64_t Evidence::bytes() const {
+    int64_t out = static_cast<int64_t>(sizeof(double) * (weights_.size() + intercepts_.size()) +
+                                       sizeof(Block) * blocks_.size());
+    for (const Coded& coded : coded_)
+        out += static_cast<int64_t>(coded.data.size() + sizeof(double) * coded.tables.size());
+    for (const Curve& curve : curves_)
+        out += static_cast<int64_t>(
+            sizeof(double) * (curve.values.size() + curve.own.size() + curve.parameters.size()));
+    return out;
+}
+
+LESSNAIVE_WIDE static void parabola(const double* x, double offset, double center, double scale,
+                                    double missing, double weight, int count, double* out) {
+    const double factor = std::sqrt(0.5) / scale;
+    for (int k = 0; k < count; ++k) {
+        const double z = (x[k] - center) * factor;
+        const double there = offset - weight * std::min(kFarthest, z * z);
+        out[k] = x[k] == x[k] ? there : missing;
+    }
+}
+
+void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
+                              double* out) const {
+    const double* p = curve.parameters.data();
+    for (int c = 0; c < classes_; ++c) {
+        if (c == label && !curve.own.empty())
+            std::copy_n(curve.own.data() + first, count, out + c * stride);
+        else
+            parabola(curve.values.data() + first, p[c], p[classes_ + c], p[2 * classes_ + c],
+                     p[3 * classes_ + c], p[4 * classes_ + c], count, out + c * stride);
+    }
+}
+
+}  // namespace lessnaive

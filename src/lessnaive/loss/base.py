@@ -1,0 +1,68 @@
+"""What solvers ask of a loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Curvature", "Lipschitz", "Loss"]
+
+Floats = NDArray[np.float64]
+
+
+class Lipschitz(NamedTuple):
+    """Two upper bounds on the Lipschitz constant of the gradient of a loss.
+
+    Attributes
+    ----------
+    lemma1 : float
+        Sum over rows of the largest squared norm of the evidence for a class (Lemma 1 of BARISTA).
+    tight : float
+        Half the largest eigenvalue of a Gram matrix of the evidence: never larger than half of it.
+    """
+
+    lemma1: float
+    tight: float
+
+
+class Loss(ABC):
+    """A sum over rows, as a function of an array of weights.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the weights.
+    is_convex : bool
+        Whether a point without slope is a minimum.
+    """
+
+    shape: tuple[int, ...]
+    is_convex: bool
+
+    @abstractmethod
+    def value(self, weights: Floats) -> float:
+        """Return the loss, never negative."""
+
+    @abstractmethod
+    def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """Return the loss and its gradient."""
+
+    @abstractmethod
+    def lipschitz(self) -> Lipschitz:
+        """Bounds on the Lipschitz constant of the gradient."""
+
+
+class Curvature(ABC):
+    """What second-order solvers ask of a loss besides."""
+
+    #: Number of rows that a full look at the curvature takes.
+    n_rows: int
+
+    @abstractmethod
+    def curvature(
+        self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
+    ) -> Floats:
+        """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""

@@ -1,0 +1,97 @@
+"""The evidence of a training table, as the core keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.terms import Lookup, TableTerm
+from lessnaive.table import Column
+from lessnaive.table.column import infinite_value
+
+__all__ = ["OwnEvidence", "gather_evidence"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OwnEvidence:
+    """What is said about a row's own class by the other rows.
+
+    Attributes
+    ----------
+    intercept : array of shape (n_classes,)
+        The intercept of the own class.
+    terms : list of array
+        For a table its scores, in the same shape; for a parabola one number per row.
+    """
+
+    intercept: Floats
+    terms: list[Floats]
+
+
+def gather_evidence(
+    scorecard: Scorecard,
+    columns: Sequence[Column],
+    labels: NDArray[Any],
+    weights: Floats | None,
+    own: OwnEvidence | None = None,
+) -> _core.Evidence:
+    """Pack what the terms of a scorecard say about each row.
+
+    Parameters
+    ----------
+    scorecard : Scorecard
+        The terms are the columns of the evidence, and get a weight each.
+    columns : sequence of Column
+        The table, as the scorecard expects it.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    own : OwnEvidence, optional
+        Evidence for the own class of each row, if it differs.
+
+    Returns
+    -------
+    _core.Evidence
+    """
+    coded: list[tuple[Lookup, Floats | None, int]] = []
+    curves: list[tuple[NDArray[Any], Floats, Floats | None, int]] = []
+    for place, term in enumerate(scorecard.terms):
+        inputs = [columns[i] for i in term.inputs]
+        own_term = None if own is None else own.terms[place]
+        if isinstance(term, TableTerm):
+            tables = [term.scores] if own_term is None else [term.scores, own_term]
+            lookup, *left_out = term.operands(inputs, *tables)
+            coded.append((lookup, left_out[0].table if left_out else None, place))
+            continue
+        operand = term.operand(inputs)
+        if isinstance(operand, Lookup):
+            coded.append((operand, None, place))
+            continue
+        values = np.asarray(operand.values)
+        if np.isinf(values).any():
+            raise infinite_value(term.name)
+        curves.append((values, operand.parameters, own_term, place))
+    return _core.Evidence(
+        [lookup.codes for lookup, _, _ in coded],
+        [lookup.shift for lookup, _, _ in coded],
+        [lookup.table for lookup, _, _ in coded],
+        [own_table for _, own_table, _ in coded],
+        [place for _, _, place in coded],
+        [values for values, _, _, _ in curves],
+        [parameters for _, parameters, _, _ in curves],
+        [own_values for _, _, own_values, _ in curves],
+        [place for _, _, _, place in curves],
+        scorecard.intercept,
+        None if own is None else own.intercept,
+        labels,
+        weights,
+    )

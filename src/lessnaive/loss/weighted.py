@@ -1,0 +1,98 @@
+"""The loss of weighted evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.loss.base import Curvature, Lipschitz, Loss
+
+__all__ = ["WeightedEvidenceLoss"]
+
+Floats = NDArray[np.float64]
+
+# A row that loses less than this share of what another gains counts as one that does not lose.
+_ROUNDING = 1e-6
+
+
+class WeightedEvidenceLoss(Loss, Curvature):
+    r"""The loss of the scores :math:`b_c + \sum_j w_{cj} e_{jc}(x)` under the softmax.
+
+    Parameters
+    ----------
+    evidence : _core.Evidence
+        The rows.
+    squared : bool, default=False
+        :math:`\frac12 \sum_i \sum_c (p_{ic} - [c = y_i])^2` instead of
+        :math:`-\sum_i \log p_{i y_i}`. It is not convex.
+    shared : bool, default=False
+        One weight per column for all classes, instead of one per class and column.
+    """
+
+    def __init__(
+        self, evidence: _core.Evidence, *, squared: bool = False, shared: bool = False
+    ) -> None:
+        self.evidence = evidence
+        self.squared = squared
+        self.shared = shared
+        self.is_convex = not squared
+        self.n_rows = evidence.rows
+        by_class = (evidence.classes, evidence.columns)
+        self.shape = by_class[1:] if shared else by_class
+
+    def by_class(self, weights: Floats) -> Floats:
+        """Return the weights as a matrix of shape (n_classes, n_columns)."""
+        shape = (self.evidence.classes, self.evidence.columns)
+        return np.ascontiguousarray(np.broadcast_to(weights, shape), dtype=np.float64)
+
+    def value(self, weights: Floats) -> float:
+        """Return the loss."""
+        return self.evidence.loss(self.by_class(weights), self.squared, None)
+
+    def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """Return the loss and its gradient."""
+        matrix = self.by_class(weights)
+        gradient = np.empty_like(matrix)
+        value = self.evidence.loss(matrix, self.squared, gradient)
+        return value, gradient.sum(axis=0) if self.shared else gradient
+
+    def curvature(
+        self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
+    ) -> Floats:
+        """Return the Hessian of the log loss, or the Gauss-Newton matrix of the squared loss."""
+        out = np.empty((len(chosen), len(chosen)))
+        self.evidence.curvature(
+            self.by_class(weights), self.squared, self.shared, chosen, n_rows, seed, out
+        )
+        return out
+
+    def lipschitz(self) -> Lipschitz:
+        r"""Bounds on the Lipschitz constant of the gradient of the log loss.
+
+        The Hessian is :math:`\sum_i E_i' (\mathrm{diag}(p_i) - p_i p_i') E_i`, where row c of
+        :math:`E_i` holds the evidence for class c among zeros. The matrix in the middle is at most
+        half the identity, and the classes have no weights in common, which gives
+        :math:`\frac12 \max_c \lambda_{\max}(\sum_i e_{ic} e_{ic}')`. Shared weights add the
+        matrices of all classes up, and Lemma 1 takes the sum of the norms of all classes.
+        """
+        n_classes, n_columns = self.evidence.classes, self.evidence.columns
+        grams = np.zeros((n_classes, n_columns, n_columns))
+        lemma1 = self.evidence.grams(grams)
+        if self.shared:
+            return Lipschitz(
+                float(np.trace(grams, axis1=1, axis2=2).sum()), 0.5 * _largest(grams.sum(axis=0))
+            )
+        return Lipschitz(lemma1, 0.5 * max(_largest(gram) for gram in grams))
+
+    def separates(self, direction: Floats) -> bool:
+        """Whether no row ever loses by moving the weights in a direction, and some row gains.
+
+        Then the loss has no minimum: it falls for ever along this direction.
+        """
+        smallest, largest = self.evidence.margins(self.by_class(direction))
+        return largest > 0 and smallest >= -_ROUNDING * largest
+
+
+def _largest(matrix: Floats) -> float:
+    return float(np.linalg.eigvalsh(matrix)[-1]) if matrix.size else 0.0

@@ -1,0 +1,113 @@
+"""The elastic net around a target, within bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ElasticNet"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ElasticNet:
+    r"""The penalty :math:`\lambda_1 \|w - t\|_1 + \lambda_2 \|w - t\|_2^2`, within bounds.
+
+    The square is without a factor of one half, as in equation (8) of BARISTA, and the norms run
+    over all entries of a matrix. First-order solvers take the square with the smooth loss, and the
+    rest (absolute values and bounds) by its proximal operator.
+
+    Parameters
+    ----------
+    l1, l2 : float, default=0.0
+        The two strengths.
+    target : float, default=0.0
+        Where weights are pulled to.
+    lower, upper : float or array
+        Bounds of all weights or of each; none by default. The target must lie within.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    target: float = 0.0
+    lower: float | Floats = -np.inf
+    upper: float | Floats = np.inf
+
+    def __post_init__(self) -> None:
+        """Refuse a penalty that makes no sense."""
+        within = np.all(self.lower <= self.target) and np.all(self.target <= self.upper)
+        if not within and (self.l1 > 0 or self.l2 > 0):
+            raise ValueError(
+                f"The weights are pulled to {self.target:g}, which is not within their bounds "
+                f"[{self.lower}, {self.upper}]."
+            )
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether there are neither absolute values nor bounds."""
+        return self.l1 == 0 and not self.is_bounded
+
+    @property
+    def is_null(self) -> bool:
+        """Whether nothing is penalized and there are no bounds."""
+        return self.l1 == 0 and self.l2 == 0 and not self.is_bounded
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether some weights are out of bounds."""
+        return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
+
+    @property
+    def strong_convexity(self) -> float:
+        """The modulus of strong convexity, 2 l2."""
+        return 2.0 * self.l2
+
+    def value(self, weights: Floats) -> float:
+        """Return the penalty of weights within the bounds."""
+        return self.rough_value(weights) + self.smooth(weights)[0]
+
+    def smooth(self, weights: Floats) -> tuple[float, Floats]:
+        """Return the square and its gradient."""
+        away = weights - self.target
+        return self.l2 * float(np.vdot(away, away)), 2.0 * self.l2 * away
+
+    def rough_value(self, weights: Floats) -> float:
+        """Return the absolute values."""
+        return self.l1 * float(np.abs(weights - self.target).sum())
+
+    def project(self, weights: Floats) -> Floats:
+        """Return the nearest weights within the bounds."""
+        return np.clip(weights, self.lower, self.upper)
+
+    def prox(self, weights: Floats, step: float) -> Floats:
+        """Apply the proximal operator of the absolute values and bounds: soft thresholding."""
+        away = weights - self.target
+        shrunk = np.sign(away) * np.maximum(np.abs(away) - step * self.l1, 0.0)
+        # Exactly the target where nothing is left, not target + 0 after rounding.
+        return self.project(np.where(shrunk == 0.0, self.target, self.target + shrunk))
+
+    def subgradient(self, weights: Floats, gradient: Floats) -> Floats:
+        """Return the smallest subgradient of loss + penalty, given the gradient of the loss.
+
+        It is zero at the minimum and only there, if the loss is convex.
+        """
+        away = weights - self.target
+        out = gradient + 2.0 * self.l2 * away
+        at_kink = np.sign(out) * np.maximum(np.abs(out) - self.l1, 0.0)
+        out = np.where(away == 0.0, at_kink, out + self.l1 * np.sign(away))
+        # A weight at its bound cannot follow the descent any further.
+        out = np.where((weights <= self.lower) & (out > 0), 0.0, out)
+        return np.where((weights >= self.upper) & (out < 0), 0.0, out)
+
+    def subdiff_distance(self, weights: Floats, gradient: Floats) -> float:
+        """Return the largest entry of the smallest subgradient: the KKT residual."""
+        return float(np.abs(self.subgradient(weights, gradient)).max(initial=0.0))
+
+    def lambda_max(self, gradient: Floats) -> float:
+        """Return the smallest l1 that keeps all weights at the target, given the gradient there."""
+        out = np.where((self.target <= self.lower) & (gradient > 0), 0.0, gradient)
+        out = np.where((self.target >= self.upper) & (out < 0), 0.0, out)
+        return float(np.abs(out).max(initial=0.0))

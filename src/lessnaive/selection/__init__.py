@@ -1,0 +1,1 @@
+"""Choosing among models: folds, scores on held-out rows, and rules of choice."""

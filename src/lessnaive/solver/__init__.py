@@ -1,0 +1,17 @@
+"""Solvers: they minimize a loss plus a penalty, and say how far from the minimum they stopped."""
+
+from lessnaive.solver.base import Solution, Solver
+from lessnaive.solver.certificate import suboptimality_bound
+from lessnaive.solver.lbfgs import LBFGS
+from lessnaive.solver.prox_newton import ProxNewton
+from lessnaive.solver.proximal_gradient import FISTA, ISTA
+
+__all__ = [
+    "FISTA",
+    "ISTA",
+    "LBFGS",
+    "ProxNewton",
+    "Solution",
+    "Solver",
+    "suboptimality_bound",
+]

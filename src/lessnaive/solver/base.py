@@ -1,0 +1,246 @@
+"""What all solvers share: the interface, the history, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.loss import Loss
+from lessnaive.penalty import ElasticNet
+
+__all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Point:
+    """Weights and what is known about them.
+
+    Attributes
+    ----------
+    weights : array
+        The weights.
+    loss : float
+        The loss there.
+    gradient : array
+        The gradient of the loss there.
+    objective : float
+        Loss plus penalty.
+    residual : float
+        The KKT residual: the largest entry of the smallest subgradient of the objective.
+    """
+
+    weights: Floats
+    loss: float
+    gradient: Floats
+    objective: float
+    residual: float
+
+    @classmethod
+    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet) -> Point:
+        """Look at the loss and its gradient: one pass over the rows."""
+        value, gradient = loss.value_and_gradient(weights)
+        return cls(
+            weights,
+            value,
+            gradient,
+            value + penalty.value(weights),
+            penalty.subdiff_distance(weights, gradient),
+        )
+
+
+@dataclass
+class History:
+    """What happened at each iteration; entry 0 is the start.
+
+    Attributes
+    ----------
+    objective, residual, step, seconds : list of float
+        Objective, KKT residual, length of the step, and time since the start.
+    weights : list of array
+        The iterates, if they were asked for.
+    """
+
+    keep_weights: bool = False
+    objective: list[float] = field(default_factory=list)
+    residual: list[float] = field(default_factory=list)
+    step: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    _began: float = field(default_factory=time.perf_counter)
+
+    def add(self, point: Point, step: float) -> None:
+        """Note an iterate."""
+        self.objective.append(point.objective)
+        self.residual.append(point.residual)
+        self.step.append(step)
+        self.seconds.append(time.perf_counter() - self._began)
+        if self.keep_weights:
+            self.weights.append(point.weights.copy())
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return the history as arrays by name."""
+        out = {
+            "objective": np.array(self.objective),
+            "kkt_residual": np.array(self.residual),
+            "step": np.array(self.step),
+            "seconds": np.array(self.seconds),
+        }
+        if self.keep_weights:
+            out["weights"] = np.array(self.weights)
+        return out
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a point is good enough, and when to give up.
+
+    Attributes
+    ----------
+    tol : float
+        The tolerance of :meth:`Solver.minimize`.
+    scale : float
+        The size of gradients that it is relative to.
+    relative : bool
+        Whether it is relative to the objective too, if that is smaller.
+    max_iter : int
+        Most iterations.
+    """
+
+    tol: float
+    scale: float
+    relative: bool
+    max_iter: int
+
+    @classmethod
+    def of(cls, loss: Loss, penalty: ElasticNet, tol: float, max_iter: int) -> Stopping:
+        """Look at the gradient where the penalty wants the weights."""
+        target = penalty.project(np.full(loss.shape, penalty.target))
+        scale = float(np.abs(loss.value_and_gradient(target)[1]).max(initial=0.0))
+        return cls(tol, scale if scale > 0 else 1.0, not penalty.is_null, max_iter)
+
+    def threshold(self, point: Point) -> float:
+        """Return the KKT residual that is small enough."""
+        # Without a penalty the objective may fall to zero without end.
+        return self.tol * (min(self.scale, point.objective) if self.relative else self.scale)
+
+    def reached(self, point: Point) -> bool:
+        """Whether a point is good enough."""
+        return point.residual <= self.threshold(point)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stopped.
+
+    Attributes
+    ----------
+    point : Point
+        The best point that was found.
+    n_iter : int
+        Number of iterations.
+    converged : bool
+        Whether the KKT residual is below the tolerance.
+    history : History
+        All iterates.
+    last_move : array
+        The last step.
+    stalled : bool
+        Whether it stopped because rounding left nothing to gain.
+    """
+
+    point: Point
+    n_iter: int
+    converged: bool
+    history: History
+    last_move: Floats
+    stalled: bool = False
+
+    @property
+    def weights(self) -> Floats:
+        """The weights."""
+        return self.point.weights
+
+    @property
+    def objective(self) -> float:
+        """Loss plus penalty."""
+        return self.point.objective
+
+
+class Solver(ABC):
+    """Minimizes loss(w) + penalty(w).
+
+    Attributes
+    ----------
+    keep_weights : bool
+        Whether the history keeps the iterates.
+    callback : callable or None
+        Called after each iteration with its number and the :class:`Point`.
+    """
+
+    keep_weights: bool = False
+    callback: Callable[[int, Point], None] | None = None
+
+    @abstractmethod
+    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+        """Say why this solver cannot minimize this sum, or None if it can."""
+
+    def minimize(
+        self,
+        loss: Loss,
+        penalty: ElasticNet,
+        start: Floats,
+        *,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> Solution:
+        """Minimize.
+
+        Parameters
+        ----------
+        loss : Loss
+            The smooth part.
+        penalty : ElasticNet
+            The penalty, with its bounds.
+        start : array
+            Where to begin.
+        tol : float, default=1e-8
+            Stop when the KKT residual is at most `tol` times the smaller of two sizes: the largest
+            entry of the gradient of the loss where all weights are at the target of the penalty
+            (the l1 that would keep them there), and the objective.
+        max_iter : int, default=1000
+            Stop after this many iterations.
+
+        Returns
+        -------
+        Solution
+        """
+        reason = self.refusal(loss, penalty)
+        if reason is not None:
+            raise ValueError(f"{type(self).__name__} cannot be used here: {reason}")
+        stopping = Stopping.of(loss, penalty, tol, max_iter)
+        first = penalty.project(np.asarray(start, dtype=np.float64))
+        history = History(self.keep_weights)
+        return self._minimize(loss, penalty, first, stopping, history)
+
+    @abstractmethod
+    def _minimize(
+        self,
+        loss: Loss,
+        penalty: ElasticNet,
+        start: Floats,
+        stopping: Stopping,
+        history: History,
+    ) -> Solution:
+        """Minimize until it is time to stop."""
+
+    def _note(self, history: History, point: Point, step: float) -> None:
+        history.add(point, step)
+        if self.callback is not None:
+            self.callback(len(history.objective) - 1, point)

@@ -1,0 +1,188 @@
+"""The second-order solver: proximal Newton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.loss import Loss
+from lessnaive.loss.base import Curvature
+from lessnaive.penalty import ElasticNet
+from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
+
+__all__ = ["ProxNewton"]
+
+Floats = NDArray[np.float64]
+
+# Share of the predicted decrease that a step must bring.
+_SUFFICIENT = 1e-4
+# Predicted decreases below this share of the objective are lost in its rounding.
+_ROUNDING = 1e-12
+# Rows that the curvature is estimated from at the least.
+_FEWEST_ROWS = 16384
+# The curvature is estimated from more rows when an iteration leaves more than this of the residual.
+_SLOW = 0.3
+# A shorter step says that the model was too flat: the curvature is raised by this share at first.
+_SHORT = 0.2
+_FIRST_DAMPING = 1e-3
+_MOST_DAMPING = 1e8
+# Rounds of the inner solver at the most.
+_MOST_ROUNDS = 50
+
+
+class ProxNewton(Solver):
+    """Proximal Newton with a line search and an active set.
+
+    Each iteration minimizes the quadratic model of the loss plus the penalty over the weights that
+    may move (those away from their target, and those that want to leave it), by coordinate descent
+    and direct solutions in turn, and then looks for sufficient decrease along the way to there.
+
+    The curvature of large tables is estimated from a sample of rows, about as many as cost one
+    pass of the gradient, and from more of them whenever progress is slow. The gradient and so the
+    result are from all rows.
+
+    Parameters
+    ----------
+    sample : bool, default=True
+        Whether to estimate the curvature of large tables from a part of their rows.
+    max_weights : int, default=3000
+        Most weights for which a matrix of second derivatives is made.
+    keep_weights : bool, default=False
+        Whether the history keeps the iterates.
+    callback : callable, optional
+        Called after each iteration with its number and the point.
+    """
+
+    def __init__(
+        self,
+        *,
+        sample: bool = True,
+        max_weights: int = 3000,
+        keep_weights: bool = False,
+        callback: Callable[[int, Point], None] | None = None,
+    ) -> None:
+        self.sample = sample
+        self.max_weights = max_weights
+        self.keep_weights = keep_weights
+        self.callback = callback
+
+    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+        """Refuse losses without second derivatives, and too many weights."""
+        if not isinstance(loss, Curvature):
+            return "this loss has no second derivatives."
+        size = int(np.prod(loss.shape))
+        if size > self.max_weights:
+            return (
+                f"{size} weights are more than max_weights={self.max_weights}, and the matrix of "
+                "second derivatives would be large: take 'fista' or 'lbfgs'."
+            )
+        return None
+
+    def _minimize(
+        self,
+        loss: Loss,
+        penalty: ElasticNet,
+        start: Floats,
+        stopping: Stopping,
+        history: History,
+    ) -> Solution:
+        assert isinstance(loss, Curvature)
+        point = Point.at(start, loss, penalty)
+        self._note(history, point, 0.0)
+        first = point.residual
+        rows, damping = self._first_rows(loss), 0.0
+        n_iter, stalled, move = 0, False, np.zeros_like(start)
+        while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
+            # The model need not be minimized any better than it fits.
+            share = min(0.05, point.residual / first)
+            tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
+            goal = _minimum_of_model(loss, penalty, point, rows, n_iter, damping, tolerance)
+            following, step = _search(loss, penalty, point, goal)
+            n_iter += 1
+            if following is None:
+                stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
+                rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
+                continue
+            if following.residual > _SLOW * point.residual:
+                rows = min(loss.n_rows, 4 * rows)
+            damping = _adapted(damping, step)
+            move = following.weights - point.weights
+            point = following
+            self._note(history, point, step)
+        return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
+
+    def _first_rows(self, loss: Loss) -> int:
+        """Rows whose curvature costs about as much as the gradient of all rows."""
+        assert isinstance(loss, Curvature)
+        if not self.sample:
+            return loss.n_rows
+        size = max(1, int(np.prod(loss.shape)))
+        return min(loss.n_rows, max(_FEWEST_ROWS, 16 * loss.n_rows // size))
+
+
+def _minimum_of_model(
+    loss: Curvature,
+    penalty: ElasticNet,
+    point: Point,
+    rows: int,
+    seed: int,
+    damping: float,
+    tolerance: float,
+) -> Floats:
+    """Weights that minimize the quadratic model of the loss plus the penalty."""
+    weights, gradient = point.weights, point.gradient
+    moving = penalty.subgradient(weights, gradient) != 0
+    moving |= weights != penalty.target
+    chosen = np.flatnonzero(moving)
+    hessian = loss.curvature(weights, chosen, rows, seed)
+    if damping > 0:
+        diagonal = np.einsum("kk->k", hessian)
+        diagonal += damping * (diagonal + diagonal.mean())
+    out = weights.copy()
+    x = weights.ravel()[chosen]
+    _core.solve_quadratic(
+        hessian,
+        gradient.ravel()[chosen],
+        np.full(len(chosen), penalty.target),
+        np.broadcast_to(penalty.lower, weights.shape).ravel()[chosen],
+        np.broadcast_to(penalty.upper, weights.shape).ravel()[chosen],
+        penalty.l1,
+        penalty.l2,
+        tolerance,
+        _MOST_ROUNDS,
+        x,
+    )
+    out.ravel()[chosen] = x
+    return out
+
+
+def _adapted(damping: float, step: float) -> float:
+    """Raise the curvature after a short step, which says that the model was too flat."""
+    if step < _SHORT:
+        return max(_FIRST_DAMPING, 10 * damping)
+    less = damping / 10 if step == 1.0 else damping
+    return less if less >= _FIRST_DAMPING else 0.0
+
+
+def _search(
+    loss: Loss, penalty: ElasticNet, point: Point, goal: Floats
+) -> tuple[Point | None, float]:
+    """Walk towards the goal, and half as far until the objective falls enough."""
+    move = goal - point.weights
+    before = penalty.value(point.weights)
+    predicted = float(np.vdot(point.gradient, move)) + penalty.value(goal) - before
+    step = 1.0
+    while step > 1e-10:
+        weights = goal if step == 1.0 else point.weights + step * move
+        found = Point.at(weights, loss, penalty)
+        slack = _ROUNDING * abs(point.objective)
+        if -predicted * step <= slack:
+            # Too small a gain for the objective to show: the slope must.
+            return (found, step) if found.residual < point.residual else (None, 0.0)
+        if found.objective <= point.objective + _SUFFICIENT * step * predicted:
+            return found, step
+        step *= 0.5
+    return None, 0.0
