@@ -140,13 +140,15 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
                                       const Vector& target, const Vector& lower,
                                       const Vector& upper, double l1, double l2, double tolerance,
                                       int most_rounds,
-                                      nb::ndarray<double, nb::ndim<1>, nb::c_contig> x) {
+                                      nb::ndarray<double, nb::ndim<1>, nb::c_contig> x,
+                                      const std::optional<Vector>& factor) {
     const size_t size = x.shape(0);
+    require(!factor || factor->shape(0) == size, "arrays differ in length");
     require(hessian.shape(0) == size && hessian.shape(1) == size && gradient.shape(0) == size &&
                 target.shape(0) == size && lower.shape(0) == size && upper.shape(0) == size,
             "arrays differ in length");
     nb::gil_scoped_release release;
-    const std::vector<double> start(x.data(), x.data() + size);
+    const std::vector<double> start(x.data(), x.data() + size), ones(size, 1.0);
     const QuadraticProgram program{static_cast<int64_t>(size),
                                    hessian.data(),
                                    gradient.data(),
@@ -154,6 +156,7 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
                                    target.data(),
                                    lower.data(),
                                    upper.data(),
+                                   factor ? factor->data() : ones.data(),
                                    l1,
                                    l2};
     const QuadraticSolution found = solve(program, tolerance, most_rounds);
@@ -198,7 +201,9 @@ void bind_weights(nb::module_& m) {
     m.def("solve_quadratic", &solve_binding, nb::arg("hessian"), nb::arg("gradient"),
           nb::arg("target"), nb::arg("lower"), nb::arg("upper"), nb::arg("l1"), nb::arg("l2"),
           nb::arg("tolerance"), nb::arg("most_rounds"), nb::arg("x"),
+          nb::arg("factor") = nb::none(),
           "Minimize g.(x - x0) + (x - x0)'H(x - x0)/2 + l1 |x - t| + l2 |x - t|^2 within bounds, "
+          "each penalty times a factor (1 if None), "
           "in place from x0; returns the rounds and the residual.");
 }
 

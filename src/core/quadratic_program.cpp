@@ -78,6 +78,9 @@ class Solver {
     }
 
   private:
+    double l1(int64_t k) const { return p_.l1 * p_.factor[k]; }
+    double l2(int64_t k) const { return p_.l2 * p_.factor[k]; }
+
     void move(int64_t k, double to) {
         const double step = to - x_[k];
         if (step == 0) return;
@@ -87,17 +90,17 @@ class Solver {
 
     void sweep() {
         for (int64_t k = 0; k < p_.size; ++k) {
-            const double h = p_.hessian[k * p_.size + k], a = h + 2 * p_.l2;
+            const double h = p_.hessian[k * p_.size + k], a = h + 2 * l2(k);
             const double away = x_[k] - p_.target[k];
             const double pull = h * away - slope_[k];
             double to;
             if (a > 0) {
-                const double shrunk = std::max(std::fabs(pull) - p_.l1, 0.0);
+                const double shrunk = std::max(std::fabs(pull) - l1(k), 0.0);
                 to = p_.target[k] + (pull < 0 ? -shrunk : shrunk) / a;
-            } else if (std::fabs(pull) > p_.l1) {
+            } else if (std::fabs(pull) > l1(k)) {
                 to = pull > 0 ? p_.upper[k] : p_.lower[k];
             } else {
-                to = p_.l1 > 0 ? p_.target[k] : x_[k];
+                to = l1(k) > 0 ? p_.target[k] : x_[k];
             }
             if (!std::isfinite(to)) continue;  // no curvature and no bound: nothing to gain safely
             move(k, std::clamp(to, p_.lower[k], p_.upper[k]));
@@ -107,13 +110,13 @@ class Solver {
     // The derivative where the penalty is smooth, for a weight away from its target.
     double derivative(int64_t k) const {
         const double away = x_[k] - p_.target[k];
-        const double kink = away == 0 ? 0.0 : (away > 0 ? p_.l1 : -p_.l1);
-        return slope_[k] + 2 * p_.l2 * away + kink;
+        const double kink = away == 0 ? 0.0 : (away > 0 ? l1(k) : -l1(k));
+        return slope_[k] + 2 * l2(k) * away + kink;
     }
 
     double residual(int64_t k) const {
         double d = derivative(k);
-        if (x_[k] == p_.target[k]) d = d > 0 ? std::max(d - p_.l1, 0.0) : std::min(d + p_.l1, 0.0);
+        if (x_[k] == p_.target[k]) d = d > 0 ? std::max(d - l1(k), 0.0) : std::min(d + l1(k), 0.0);
         if (x_[k] <= p_.lower[k]) d = std::min(d, 0.0);
         if (x_[k] >= p_.upper[k]) d = std::max(d, 0.0);
         return std::fabs(d);
@@ -126,9 +129,9 @@ class Solver {
     }
 
     bool is_free(int64_t k) const {
-        const bool kinked = p_.l1 > 0 && x_[k] == p_.target[k];
+        const bool kinked = l1(k) > 0 && x_[k] == p_.target[k];
         return !kinked && x_[k] > p_.lower[k] && x_[k] < p_.upper[k] &&
-               p_.hessian[k * p_.size + k] + 2 * p_.l2 > 0;
+               p_.hessian[k * p_.size + k] + 2 * l2(k) > 0;
     }
 
     // Newton's step for the free weights, cut where the first of them meets its target or bound;
@@ -145,7 +148,7 @@ class Solver {
                 for (int64_t k = 0; k <= i; ++k)
                     factor_[i * n + k] = p_.hessian[free[i] * p_.size + free[k]];
                 double& diagonal = factor_[i * n + i];
-                diagonal = diagonal * (1 + 1e-13) + 2 * p_.l2;
+                diagonal = diagonal * (1 + 1e-13) + 2 * l2(free[i]);
             }
             // Only the absolute values slope where the loss is flat.
             cholesky(factor_, n, p_.l1 > 0 ? 1e-12 : 1e200);
@@ -169,7 +172,7 @@ class Solver {
     // What a free weight meets first on its way.
     double stop(int64_t k, double step) const {
         const double target = p_.target[k];
-        if (p_.l1 > 0 && (step > 0 ? x_[k] < target : x_[k] > target)) return target;
+        if (l1(k) > 0 && (step > 0 ? x_[k] < target : x_[k] > target)) return target;
         return step > 0 ? p_.upper[k] : p_.lower[k];
     }
 

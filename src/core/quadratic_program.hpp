@@ -6,11 +6,11 @@
 
 namespace lessnaive {
 
-// minimize over x:  g.(x - w) + (x - w)'H(x - w) / 2 + sum_k l1 |x_k - t_k| + l2 (x_k - t_k)^2
-// with lower <= x <= upper. H is symmetric and positive semidefinite, (size, size).
+// minimize over x:  g.(x - w) + (x - w)'H(x - w) / 2 + sum_k f_k (l1 |x_k - t_k| + l2 (x_k -
+// t_k)^2) with lower <= x <= upper. H is symmetric and positive semidefinite, (size, size).
 struct QuadraticProgram {
     int64_t size;
-    const double *hessian, *gradient, *start, *target, *lower, *upper;
+    const double *hessian, *gradient, *start, *target, *lower, *upper, *factor;
     double l1, l2;
 };
 

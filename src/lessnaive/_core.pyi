@@ -112,4 +112,34 @@ def solve_quadratic(
     tolerance: float,
     most_rounds: int,
     x: NDArray[np.float64],
+    factor: NDArray[np.float64] | None = None,
 ) -> tuple[int, float]: ...
+
+class LinearRows:
+    def __init__(
+        self,
+        numbers: Sequence[NDArray[Any]],
+        codes: Sequence[NDArray[Any]],
+        shifts: Sequence[int],
+        counts: Sequence[int],
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        classes: int,
+    ) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def coefficients(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def loss(
+        self, coefficients: NDArray[np.float64], gradient: NDArray[np.float64] | None
+    ) -> float: ...
+    def curvature(self, coefficients: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def probabilities(
+        self, coefficients: NDArray[np.float64], out: NDArray[np.float64]
+    ) -> None: ...

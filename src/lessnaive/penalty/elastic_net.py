@@ -28,6 +28,8 @@ class ElasticNet:
         Where weights are pulled to.
     lower, upper : float or array
         Bounds of all weights or of each; none by default. The target must lie within.
+    factor : float or array, default=1.0
+        Multiplies both strengths, for each weight on its own; 0 for a weight without penalty.
     """
 
     l1: float = 0.0
@@ -35,6 +37,7 @@ class ElasticNet:
     target: float = 0.0
     lower: float | Floats = -np.inf
     upper: float | Floats = np.inf
+    factor: float | Floats = 1.0
 
     def __post_init__(self) -> None:
         """Refuse a penalty that makes no sense."""
@@ -63,7 +66,7 @@ class ElasticNet:
     @property
     def strong_convexity(self) -> float:
         """The modulus of strong convexity, 2 l2."""
-        return 2.0 * self.l2
+        return 2.0 * self.l2 * float(np.min(self.factor))
 
     def value(self, weights: Floats) -> float:
         """Return the penalty of weights within the bounds."""
@@ -72,11 +75,12 @@ class ElasticNet:
     def smooth(self, weights: Floats) -> tuple[float, Floats]:
         """Return the square and its gradient."""
         away = weights - self.target
-        return self.l2 * float(np.vdot(away, away)), 2.0 * self.l2 * away
+        slope = 2.0 * self.l2 * self.factor * away
+        return 0.5 * float(np.vdot(away, slope)), slope
 
     def rough_value(self, weights: Floats) -> float:
         """Return the absolute values."""
-        return self.l1 * float(np.abs(weights - self.target).sum())
+        return self.l1 * float((self.factor * np.abs(weights - self.target)).sum())
 
     def project(self, weights: Floats) -> Floats:
         """Return the nearest weights within the bounds."""
@@ -85,7 +89,7 @@ class ElasticNet:
     def prox(self, weights: Floats, step: float) -> Floats:
         """Apply the proximal operator of the absolute values and bounds: soft thresholding."""
         away = weights - self.target
-        shrunk = np.sign(away) * np.maximum(np.abs(away) - step * self.l1, 0.0)
+        shrunk = np.sign(away) * np.maximum(np.abs(away) - step * self.l1 * self.factor, 0.0)
         # Exactly the target where nothing is left, not target + 0 after rounding.
         return self.project(np.where(shrunk == 0.0, self.target, self.target + shrunk))
 
@@ -95,9 +99,9 @@ class ElasticNet:
         It is zero at the minimum and only there, if the loss is convex.
         """
         away = weights - self.target
-        out = gradient + 2.0 * self.l2 * away
-        at_kink = np.sign(out) * np.maximum(np.abs(out) - self.l1, 0.0)
-        out = np.where(away == 0.0, at_kink, out + self.l1 * np.sign(away))
+        out = gradient + 2.0 * self.l2 * self.factor * away
+        at_kink = np.sign(out) * np.maximum(np.abs(out) - self.l1 * self.factor, 0.0)
+        out = np.where(away == 0.0, at_kink, out + self.l1 * self.factor * np.sign(away))
         # A weight at its bound cannot follow the descent any further.
         out = np.where((weights <= self.lower) & (out > 0), 0.0, out)
         return np.where((weights >= self.upper) & (out < 0), 0.0, out)
@@ -107,7 +111,12 @@ class ElasticNet:
         return float(np.abs(self.subgradient(weights, gradient)).max(initial=0.0))
 
     def lambda_max(self, gradient: Floats) -> float:
-        """Return the smallest l1 that keeps all weights at the target, given the gradient there."""
+        """Return the smallest l1 that keeps all weights at the target, given the gradient there.
+
+        Weights without penalty are taken to be at their best already.
+        """
         out = np.where((self.target <= self.lower) & (gradient > 0), 0.0, gradient)
         out = np.where((self.target >= self.upper) & (out < 0), 0.0, out)
-        return float(np.abs(out).max(initial=0.0))
+        factor = np.broadcast_to(self.factor, out.shape)
+        kept = factor > 0
+        return float((np.abs(out[kept]) / factor[kept]).max(initial=0.0))

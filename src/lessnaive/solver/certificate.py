@@ -41,12 +41,14 @@ def suboptimality_bound(point: Point, penalty: ElasticNet) -> tuple[float, str]:
     largest = float(np.abs(subgradient).max(initial=0.0))
     length = float(np.linalg.norm(subgradient))
     bounds = [(np.inf, "none")]
-    if penalty.l2 > 0:
-        bounds.append((length**2 / (4 * penalty.l2), "strong convexity"))
-        reach = float(np.linalg.norm(away)) + np.sqrt(point.objective / penalty.l2)
+    least = float(np.min(penalty.factor))  # a weight without penalty may be anywhere
+    l1, l2 = penalty.l1 * least, penalty.l2 * least
+    if l2 > 0:
+        bounds.append((length**2 / (4 * l2), "strong convexity"))
+        reach = float(np.linalg.norm(away)) + np.sqrt(point.objective / l2)
         bounds.append((length * reach, "sublevel set"))
-    if penalty.l1 > 0:
-        reach = float(np.abs(away).sum()) + point.objective / penalty.l1
+    if l1 > 0:
+        reach = float(np.abs(away).sum()) + point.objective / l1
         bounds.append((largest * reach, "sublevel set"))
     if np.isfinite(penalty.lower).all() and np.isfinite(penalty.upper).all():
         room = np.maximum(point.weights - penalty.lower, penalty.upper - point.weights)

@@ -136,6 +136,7 @@ def _minimum_of_model(
     weights, gradient = point.weights, point.gradient
     moving = penalty.subgradient(weights, gradient) != 0
     moving |= weights != penalty.target
+    moving |= penalty.l1 * np.broadcast_to(penalty.factor, weights.shape) == 0
     chosen = np.flatnonzero(moving)
     hessian = loss.curvature(weights, chosen, rows, seed)
     if damping > 0:
@@ -154,6 +155,7 @@ def _minimum_of_model(
         tolerance,
         _MOST_ROUNDS,
         x,
+        np.broadcast_to(penalty.factor, weights.shape).ravel()[chosen],
     )
     out.ravel()[chosen] = x
     return out

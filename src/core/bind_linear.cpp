@@ -1,0 +1,80 @@
+// Linear models: the loss of rows of numbers and codes, and its derivatives.
+#include "bindings.hpp"
+#include "linear_rows.hpp"
+
+namespace lessnaive {
+namespace {
+
+void make_rows(LinearRows* self, const std::vector<Array>& numbers, const std::vector<Array>& codes,
+               const std::vector<int64_t>& shifts, const std::vector<int64_t>& counts,
+               const Array& labels, const std::optional<Weights>& weights, int classes) {
+    const int64_t rows = static_cast<int64_t>(labels.shape(0));
+    require(classes > 1, "there must be two classes or more");
+    require(codes.size() == shifts.size() && codes.size() == counts.size(),
+            "codes, shifts and counts differ in number");
+    std::vector<Column> columns;
+    for (const Array& column : numbers) columns.push_back(column_of(column, rows));
+    std::vector<CodedColumn> coded;
+    for (size_t m = 0; m < codes.size(); ++m) {
+        require(counts[m] > 0, "a coded column needs a coefficient");
+        coded.push_back({codes_of(codes[m], rows), shifts[m], counts[m]});
+    }
+    const Column label_column = codes_of(labels, rows);
+    const double* w = weights_of(weights, rows);
+    nb::gil_scoped_release release;
+    new (self) LinearRows(columns, coded, label_column, w, rows, classes);
+}
+
+template <class Input>
+void require_coefficients(const LinearRows& rows, const Input& array) {
+    require(static_cast<int>(array.shape(0)) == rows.outputs() &&
+                static_cast<int64_t>(array.shape(1)) == rows.coefficients(),
+            "the coefficients have the wrong shape");
+}
+
+double loss_binding(const LinearRows& rows, const Matrix& coefficients,
+                    std::optional<Table> gradient) {
+    require_coefficients(rows, coefficients);
+    if (gradient) require_coefficients(rows, *gradient);
+    nb::gil_scoped_release release;
+    return rows.loss(coefficients.data(), gradient ? gradient->data() : nullptr);
+}
+
+void curvature_binding(const LinearRows& rows, const Matrix& coefficients, Table out) {
+    require_coefficients(rows, coefficients);
+    const size_t size = static_cast<size_t>(rows.outputs() * rows.coefficients());
+    require(out.shape(0) == size && out.shape(1) == size, "out has the wrong shape");
+    nb::gil_scoped_release release;
+    rows.curvature(coefficients.data(), out.data());
+}
+
+void probabilities_binding(const LinearRows& rows, const Matrix& coefficients, Table out) {
+    require_coefficients(rows, coefficients);
+    require(static_cast<int64_t>(out.shape(0)) == rows.rows() &&
+                static_cast<int>(out.shape(1)) == rows.classes(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    rows.probabilities(coefficients.data(), out.data());
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& m) {
+    nb::class_<LinearRows>(m, "LinearRows", "Rows of a linear model: numbers and codes.")
+        .def("__init__", &make_rows, nb::arg("numbers"), nb::arg("codes"), nb::arg("shifts"),
+             nb::arg("counts"), nb::arg("labels"), nb::arg("weights").none(), nb::arg("classes"))
+        .def_prop_ro("rows", &LinearRows::rows)
+        .def_prop_ro("classes", &LinearRows::classes)
+        .def_prop_ro("outputs", &LinearRows::outputs)
+        .def_prop_ro("coefficients", &LinearRows::coefficients)
+        .def_prop_ro("total_weight", &LinearRows::total_weight)
+        .def("loss", &loss_binding, nb::arg("coefficients"), nb::arg("gradient").none(),
+             "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
+             "codes); fills its gradient unless None.")
+        .def("curvature", &curvature_binding, nb::arg("coefficients"), nb::arg("out"),
+             "Fill out with the Hessian by all coefficients.")
+        .def("probabilities", &probabilities_binding, nb::arg("coefficients"), nb::arg("out"),
+             "Fill out (rows x classes) with probabilities.");
+}
+
+}  // namespace lessnaive
