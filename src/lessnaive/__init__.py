@@ -4,7 +4,7 @@ from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
 from lessnaive.export import load, save
-from lessnaive.models import NaiveBayes
+from lessnaive.models import NaiveBayes, RelevanceWeightedNB, SelectiveNB
 from lessnaive.scorecard import Scorecard
 
 __version__ = "0.1.0"
@@ -15,7 +15,9 @@ __all__ = [
     "MODLEncoder",
     "ModelFormatError",
     "NaiveBayes",
+    "RelevanceWeightedNB",
     "Scorecard",
+    "SelectiveNB",
     "TableError",
     "__version__",
     "load",

@@ -1,0 +1,1 @@
+"""Choosing columns: greedy searches, and correlation-based selection."""
