@@ -6,10 +6,12 @@ from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableErro
 from lessnaive.export import load, save
 from lessnaive.models import NaiveBayes, RelevanceWeightedNB, SelectiveNB
 from lessnaive.scorecard import Scorecard
+from lessnaive.selection import CFSSelector
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CFSSelector",
     "ExtraColumnWarning",
     "MDLPDiscretizer",
     "MODLEncoder",

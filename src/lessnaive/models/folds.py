@@ -16,7 +16,7 @@ from lessnaive.models.statistics import learn
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms import Lookup
 from lessnaive.selection.judging import JudgedRows, Operand, Panel, no_evidence
-from lessnaive.table import Column, Schema, Table
+from lessnaive.table import Column
 from lessnaive.table.training import Training
 
 __all__ = ["judge_by_folds", "judge_training_rows", "split_rows"]
@@ -73,7 +73,9 @@ def split_rows(training: Training, cv: Any) -> list[tuple[Rows, Rows]]:
 
 def _kept(rows: ArrayLike, there: NDArray[np.bool_]) -> Rows:
     given = np.asarray(rows)
-    places = np.arange(len(there))[given if given.dtype.kind == "b" else given.astype(np.intp)]
+    places: Rows = np.arange(len(there))[
+        given if given.dtype.kind == "b" else given.astype(np.intp)
+    ]
     return places[there[places]]
 
 
@@ -87,7 +89,8 @@ def _judge(
     columns = training.table.columns
     known = [j for j, column in enumerate(columns) if _has_values(column, taught)]
     operands: list[Operand] = [no_evidence(len(test), len(training.classes)) for _ in columns]
-    card = make_scorecard(parameters, learn(parameters, _part(training, known, taught)))
+    lesson = replace(training.select(known), weights=taught)
+    card = make_scorecard(parameters, learn(parameters, lesson))
     for j, term in zip(known, card.terms, strict=True):
         operands[j] = _taken(term.operand([columns[j]]), test)
     return JudgedRows(operands, card.intercept, training.labels[test], weights[test])
@@ -102,22 +105,6 @@ def _has_values(column: Column, weights: NDArray[np.float64]) -> bool:
         codes, shift, _ = column.coded()
         missing = codes.astype(np.int64) + shift == 0
     return bool(weights[~missing].any())
-
-
-def _part(training: Training, places: list[int], weights: NDArray[np.float64]) -> Training:
-    """Return some of the columns, with other weights."""
-    table, schema = training.table, training.schema
-    return replace(
-        training,
-        table=Table([table.columns[j] for j in places], table.n_rows, table.named),
-        schema=Schema(
-            [schema.names[j] for j in places],
-            [schema.kinds[j] for j in places],
-            [schema.categorical[j] for j in places],
-            schema.named,
-        ),
-        weights=weights,
-    )
 
 
 def _taken(operand: Operand, rows: Rows) -> Operand:
