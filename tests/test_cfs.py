@@ -276,18 +276,17 @@ def test_only_after_fit():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("values", [3, 60, 300, 5000])
+@pytest.mark.parametrize("values", [2, 3, 60, 200, 300, 5000])
 def test_uncertainty_of_columns_with_many_values(values, weighted):
-    """Tables that are counted in copies, plainly, and as sorted cells; missing is a value."""
+    """Tables that are counted several at once, one by one, and as sorted cells."""
     rng = np.random.default_rng(values)
-    n = 20_000
-    a, b = rng.integers(0, values, n), rng.integers(0, values, n)
-    b[: n // 2] = a[: n // 2] // 2
+    n = 20_001
+    a = rng.integers(0, values, n)
+    others = [np.where(rng.random(n) < share, a // 2, rng.integers(0, values, n))
+              for share in (0.0, 0.3, 0.6, 0.9, 0.5, 0.1)]  # fmt: skip
     weights = rng.integers(1, 4, n).astype(float) if weighted else None
-    codes = [x.astype(np.uint16) for x in (a, b)]
-    found = _core.symmetrical_uncertainty(
-        codes[0], values, [codes[1], codes[0]], [values, values], weights, False
-    )
+    codes = [x.astype(np.min_scalar_type(values - 1)) for x in (a, *others, a)]
+    found = _core.symmetrical_uncertainty(codes[0], values, codes[1:], [values] * 7, weights, False)
     w = [1.0] * n if weights is None else weights.tolist()
-    expected = uncertainty(a.tolist(), b.tolist(), w, "category")
-    assert found == pytest.approx([expected, 1.0], rel=1e-9)
+    expected = [uncertainty(a.tolist(), b.tolist(), w, "category") for b in others]
+    assert found == pytest.approx([*expected, 1.0], rel=1e-9)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace lessnaive {
 namespace {
@@ -13,10 +14,9 @@ constexpr int kBlock = 1024;
 // Larger tables of counts, of columns with thousands of values, are mostly empty: their cells are
 // sorted rather than laid out.
 constexpr int64_t kLargestTable = 1 << 22;
-// Small tables are counted in whole numbers, in as many copies as there are rows in flight: equal
-// neighbours then do not wait for each other.
-constexpr int64_t kSmallTable = 1 << 12;
-constexpr int kCopies = 4;
+// One column is counted together with several others at once, in a table of all combinations that
+// stays small enough for the fastest memory: each row then costs one addition, not one per pair.
+constexpr int64_t kPackedCells = 1 << 12;
 
 using Table = std::vector<double>;
 
@@ -59,26 +59,95 @@ struct Pair {
 
 // Joint counts, (a.table_rows, b.table_rows).
 Table count_pair(const Pair& pair) {
-    const int64_t width = pair.b.table_rows, cells = pair.a.table_rows * width;
-    Table out(cells, 0.0);
-    if (pair.weights == nullptr && cells <= kSmallTable) {
-        std::vector<uint32_t> copies(cells * kCopies, 0);
-        uint32_t* base = copies.data();
-        const uint32_t stride = static_cast<uint32_t>(width * kCopies);
-        pair.visit([&](int64_t, int count, const uint32_t* a, const uint32_t* b) {
-            for (int k = 0; k < count; ++k)
-                ++base[a[k] * stride + b[k] * kCopies + static_cast<uint32_t>(k % kCopies)];
-        });
-        for (int64_t i = 0; i < cells; ++i)
-            for (int copy = 0; copy < kCopies; ++copy) out[i] += copies[i * kCopies + copy];
-        return out;
-    }
+    const int64_t width = pair.b.table_rows;
+    Table out(pair.a.table_rows * width, 0.0);
     pair.visit([&](int64_t row, int count, const uint32_t* a, const uint32_t* b) {
         for (int k = 0; k < count; ++k)
             out[a[k] * width + b[k]] += pair.weights ? pair.weights[row + k] : 1.0;
     });
     return out;
 }
+
+// codes = codes * size + the codes of another column: mixed digits of one number.
+LESSNAIVE_WIDE void append_digit(const uint8_t* column, int count, int size, uint16_t* codes) {
+    const uint8_t last = static_cast<uint8_t>(size - 1);
+    for (int k = 0; k < count; ++k)
+        codes[k] = static_cast<uint16_t>(codes[k] * size + std::min(column[k], last));
+}
+
+// Counts of one column with several others, all of them of bytes.
+class Pack {
+  public:
+    explicit Pack(const CodedColumn& column) : digits_{&column}, cells_(column.table_rows) {}
+
+    static bool fits(const CodedColumn& coded) {
+        return coded.column.dtype == DType::u8 && coded.column.stride == 1 && coded.shift == 0 &&
+               coded.table_rows <= 256;
+    }
+
+    bool has_room_for(const CodedColumn& other, int64_t most) const {
+        return cells_ * other.table_rows <= most;
+    }
+
+    void add(const CodedColumn& other, size_t place) {
+        digits_.push_back(&other);
+        places_.push_back(place);
+        cells_ *= other.table_rows;
+    }
+
+    // Where the columns besides the first stood.
+    const std::vector<size_t>& places() const { return places_; }
+
+    // Joint counts of the first column with each of the others, in their order.
+    std::vector<Table> tables(const double* weights, int64_t rows) const {
+        const Table counts =
+            weights ? count<double>(weights, rows) : count<uint32_t>(nullptr, rows);
+        std::vector<Table> out;
+        int64_t below = cells_ / digits_[0]->table_rows;
+        const int64_t first = below;
+        for (size_t i = 1; i < digits_.size(); ++i) {
+            const int64_t size = digits_[i]->table_rows;
+            below /= size;
+            Table table(digits_[0]->table_rows * size, 0.0);
+            for (int64_t cell = 0; cell < cells_; ++cell)
+                table[cell / first * size + cell / below % size] += counts[cell];
+            out.push_back(std::move(table));
+        }
+        return out;
+    }
+
+  private:
+    template <class Count>
+    Table count(const double* weights, int64_t rows) const {
+        // Two tables in turn: equal neighbours then do not wait for each other.
+        std::vector<Count> even(cells_, 0), odd(cells_, 0);
+        uint16_t codes[kBlock];
+        for (int64_t row = 0; row < rows; row += kBlock) {
+            const int block = static_cast<int>(std::min<int64_t>(kBlock, rows - row));
+            std::fill_n(codes, block, uint16_t{0});
+            for (const CodedColumn* digit : digits_)
+                append_digit(reinterpret_cast<const uint8_t*>(digit->column.data) + row, block,
+                             static_cast<int>(digit->table_rows), codes);
+            const auto weight = [&](int k) {
+                return weights ? static_cast<Count>(weights[row + k]) : Count{1};
+            };
+            int k = 0;
+            for (; k + 1 < block; k += 2) {
+                even[codes[k]] += weight(k);
+                odd[codes[k + 1]] += weight(k + 1);
+            }
+            if (k < block) even[codes[k]] += weight(k);
+        }
+        Table out(cells_);
+        for (int64_t i = 0; i < cells_; ++i)
+            out[i] = static_cast<double>(even[i]) + static_cast<double>(odd[i]);
+        return out;
+    }
+
+    std::vector<const CodedColumn*> digits_;
+    std::vector<size_t> places_;
+    int64_t cells_;
+};
 
 struct Margins {
     Table rows, columns;
@@ -120,9 +189,7 @@ void spread_missing(Table& table, int64_t height, int64_t width) {
     for (int64_t i = 0; i < height; ++i) table[i * width] = 0.0;
 }
 
-double dense(const Pair& pair, Missing missing) {
-    Table table = count_pair(pair);
-    const int64_t height = pair.a.table_rows, width = pair.b.table_rows;
+double uncertainty(Table table, int64_t height, int64_t width, Missing missing) {
     if (missing == Missing::spread) spread_missing(table, height, width);
     const Margins sums = margins(table, height, width);
     return symmetrical(entropy(sums.rows), entropy(sums.columns), entropy(table));
@@ -149,17 +216,57 @@ double sparse(const Pair& pair) {
     return symmetrical(entropy(rows), entropy(columns), entropy(counts));
 }
 
+// Which columns are counted together, and the places of those that are counted by themselves.
+struct Plan {
+    std::vector<Pack> packs;
+    std::vector<size_t> alone;
+};
+
+Plan make_plan(const CodedColumn& column, const std::vector<CodedColumn>& others, int64_t rows) {
+    // Adding up the cells must not cost more than counting the rows, nor the rows overflow a count.
+    const int64_t most = std::min(kPackedCells, rows);
+    Plan plan;
+    for (size_t j = 0; j < others.size(); ++j) {
+        const bool fits = Pack::fits(column) && Pack::fits(others[j]) &&
+                          rows < (int64_t{1} << 32) &&
+                          column.table_rows * others[j].table_rows <= most;
+        if (!fits) {
+            plan.alone.push_back(j);
+            continue;
+        }
+        if (plan.packs.empty() || !plan.packs.back().has_room_for(others[j], most))
+            plan.packs.emplace_back(column);
+        plan.packs.back().add(others[j], j);
+    }
+    return plan;
+}
+
 }  // namespace
 
 std::vector<double> symmetrical_uncertainty(const CodedColumn& column,
                                             const std::vector<CodedColumn>& others,
                                             const double* weights, int64_t rows, Missing missing) {
     std::vector<double> out(others.size());
-    const int64_t tasks = static_cast<int64_t>(others.size());
-    parallel_for(tasks, rows * tasks, [&](int64_t j) {
+    const Plan plan = make_plan(column, others, rows);
+    const int64_t together = static_cast<int64_t>(plan.packs.size());
+    const int64_t tasks = together + static_cast<int64_t>(plan.alone.size());
+    parallel_for(tasks, rows * static_cast<int64_t>(others.size()), [&](int64_t task) {
+        if (task < together) {
+            const Pack& pack = plan.packs[task];
+            std::vector<Table> tables = pack.tables(weights, rows);
+            for (size_t i = 0; i < tables.size(); ++i) {
+                const size_t j = pack.places()[i];
+                out[j] = uncertainty(std::move(tables[i]), column.table_rows, others[j].table_rows,
+                                     missing);
+            }
+            return;
+        }
+        const size_t j = plan.alone[task - together];
         const Pair pair{column, others[j], weights, rows};
         const bool small = column.table_rows <= kLargestTable / others[j].table_rows;
-        out[j] = small ? dense(pair, missing) : sparse(pair);
+        out[j] =
+            small ? uncertainty(count_pair(pair), column.table_rows, others[j].table_rows, missing)
+                  : sparse(pair);
     });
     return out;
 }
