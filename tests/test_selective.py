@@ -136,7 +136,7 @@ def test_weight_two_is_the_row_twice(criterion, direction):
 
 
 def test_patience_looks_beyond_a_step_that_does_not_help():
-    """Two columns of which neither helps alone, but both together do."""
+    """The longer search begins like the shorter one, and keeps the best model of its path."""
     rng = np.random.default_rng(3)
     y = np.array([0] * 70 + [1] * 30)
     X = rng.normal(size=(100, 6)) + 0.45 * y[:, None]
