@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import lessnaive
-from lessnaive import NaiveBayes
+from lessnaive import NaiveBayes, RelevanceWeightedNB, SelectiveNB
 
 N_ROWS = 90
 
@@ -106,8 +106,10 @@ _MODELS = [
         np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 5.0]]), [False, True, False]
     ),
     NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
+    SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed
-#: columns; intervals and groups.
+#: columns; intervals and groups; a path of selection; weights.
 DOCUMENTS = [document_of(model) for model in _MODELS]

@@ -41,6 +41,7 @@ def refusal(path: Any, content: bytes | str | dict[str, Any]) -> str:
 NOT_A_MODEL_FILE = "this is not a model file, which is JSON and begins with '{'."
 CUT = "the file is damaged or cut short: "
 LEVELS = "scorecard.terms[0].levels"
+ESTIMATORS = ", ".join(lessnaive.models.__all__)
 
 
 @pytest.mark.parametrize(

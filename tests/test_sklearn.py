@@ -28,7 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import NaiveBayes
+from lessnaive import NaiveBayes, RelevanceWeightedNB, SelectiveNB
 
 
 def as_text(X: Any) -> Any:
@@ -73,6 +73,11 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
+        SelectiveNB(),
+        SelectiveNB(criterion="log_loss", patience=3, numeric="mdlp"),
+        SelectiveNB(criterion="aic", direction="backward", categorical_features="all"),
+        RelevanceWeightedNB(),
+        RelevanceWeightedNB(numeric="quantile", categorical_features=[0], categorical="modl"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

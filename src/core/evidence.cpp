@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "padding.hpp"
+#include "parabola.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
@@ -165,25 +166,21 @@ int64_t Evidence::bytes() const {
     return out;
 }
 
-LESSNAIVE_WIDE static void parabola(const double* x, double offset, double center, double scale,
-                                    double missing, double weight, int count, double* out) {
-    const double factor = std::sqrt(0.5) / scale;
+LESSNAIVE_WIDE static void fill_curve(const double* x, Parabola parabola, int count, double* out) {
     for (int k = 0; k < count; ++k) {
-        const double z = (x[k] - center) * factor;
-        const double there = offset - weight * std::min(kFarthest, z * z);
-        out[k] = x[k] == x[k] ? there : missing;
+        const double there = parabola.at(x[k]);
+        out[k] = x[k] == x[k] ? there : parabola.missing;
     }
 }
 
 void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
                               double* out) const {
-    const double* p = curve.parameters.data();
     for (int c = 0; c < classes_; ++c) {
         if (c == label && !curve.own.empty())
             std::copy_n(curve.own.data() + first, count, out + c * stride);
         else
-            parabola(curve.values.data() + first, p[c], p[classes_ + c], p[2 * classes_ + c],
-                     p[3 * classes_ + c], p[4 * classes_ + c], count, out + c * stride);
+            fill_curve(curve.values.data() + first, Parabola(curve.parameters.data(), classes_, c),
+                       count, out + c * stride);
     }
 }
 

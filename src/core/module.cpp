@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_encoding(m);
     lessnaive::bind_linear(m);
     lessnaive::bind_weights(m);
+    lessnaive::bind_selection(m);
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "padding.hpp"
+#include "parabola.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
@@ -101,18 +102,12 @@ LESSNAIVE_WIDE Found add_quadratic(const double* x, const double* parameters, in
                                    int classes, double* scores) {
     const Found found = look_at(x, count);
     for (int c = 0; c < classes; ++c) {
-        const double offset = parameters[c], center = parameters[classes + c],
-                     factor = std::sqrt(0.5) / parameters[2 * classes + c],
-                     missing = parameters[3 * classes + c], weight = parameters[4 * classes + c];
+        const Parabola score(parameters, classes, c);
         double* sum = scores + c * kBlock;
-        const auto score_of = [=](double value) {
-            const double z = (value - center) * factor;
-            return offset - weight * std::min(kFarthest, z * z);
-        };
         if (!found.missing) {
-            for (int k = 0; k < count; ++k) sum[k] += score_of(x[k]);
+            for (int k = 0; k < count; ++k) sum[k] += score.at(x[k]);
         } else {
-            for (int k = 0; k < count; ++k) sum[k] += x[k] == x[k] ? score_of(x[k]) : missing;
+            for (int k = 0; k < count; ++k) sum[k] += x[k] == x[k] ? score.at(x[k]) : score.missing;
         }
     }
     return found;

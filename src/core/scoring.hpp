@@ -21,9 +21,6 @@ struct Quadratic {
     const double* parameters;
 };
 
-// Half a squared distance larger than this is cut off, so that scores stay finite in sums.
-constexpr double kFarthest = 1e200;
-
 enum class Output { joint, log_probability, probability };
 
 // out: (rows, classes). Returns the smallest index of a quadratic whose column holds an infinite

@@ -4,8 +4,16 @@ from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
 from lessnaive.export import load, save
-from lessnaive.models import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
+from lessnaive.models import (
+    AttributeWeightedNB,
+    BaristaNB,
+    BaristaNBCV,
+    NaiveBayes,
+    RelevanceWeightedNB,
+    SelectiveNB,
+)
 from lessnaive.scorecard import Scorecard
+from lessnaive.selection import CFSSelector
 
 __version__ = "0.1.0"
 
@@ -13,12 +21,15 @@ __all__ = [
     "AttributeWeightedNB",
     "BaristaNB",
     "BaristaNBCV",
+    "CFSSelector",
     "ExtraColumnWarning",
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
     "NaiveBayes",
+    "RelevanceWeightedNB",
     "Scorecard",
+    "SelectiveNB",
     "TableError",
     "__version__",
     "load",

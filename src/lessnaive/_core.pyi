@@ -143,3 +143,27 @@ class LinearRows:
     def probabilities(
         self, coefficients: NDArray[np.float64], out: NDArray[np.float64]
     ) -> None: ...
+
+def scan(
+    lookups: Sequence[tuple[NDArray[Any], int, NDArray[np.float64]]],
+    quadratics: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
+    judged: Sequence[int],
+    scores: NDArray[np.float64],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    leave_one_out: bool,
+    with_log_loss: bool,
+) -> list[tuple[float, float]]: ...
+def add_evidence(
+    lookups: Sequence[tuple[NDArray[Any], int, NDArray[np.float64]]],
+    quadratics: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
+    scores: NDArray[np.float64],
+) -> None: ...
+def symmetrical_uncertainty(
+    column: NDArray[Any],
+    codes: int,
+    others: Sequence[NDArray[Any]],
+    other_codes: Sequence[int],
+    weights: NDArray[np.float64] | None,
+    spread_missing: bool,
+) -> list[float]: ...

@@ -4,5 +4,14 @@ from lessnaive.models.attribute_weighted import AttributeWeightedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.naive_bayes import NaiveBayes
+from lessnaive.models.relevance import RelevanceWeightedNB
+from lessnaive.models.selective import SelectiveNB
 
-__all__ = ["AttributeWeightedNB", "BaristaNB", "BaristaNBCV", "NaiveBayes"]
+__all__ = [
+    "AttributeWeightedNB",
+    "BaristaNB",
+    "BaristaNBCV",
+    "NaiveBayes",
+    "RelevanceWeightedNB",
+    "SelectiveNB",
+]

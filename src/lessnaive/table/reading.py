@@ -14,7 +14,7 @@ from lessnaive.table.column import ArrayColumn, Column, ObjectColumn
 from lessnaive.table.kinds import Kind
 from lessnaive.table.objects import seconds
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "as_array", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_table(X: Any) -> Table:
                 "Sparse data was passed, but a dense table is required: use X.toarray() to "
                 "convert it."
             )
-    values = _as_array(X)
+    values = as_array(X)
     _check_shape(*values.shape)
     return Table(_array_columns(values), len(values), named=False)
 
@@ -79,7 +79,8 @@ def _is_sparse(X: Any) -> bool:
     return sparse is not None and bool(sparse.issparse(X))
 
 
-def _as_array(X: Any) -> NDArray[Any]:
+def as_array(X: Any) -> NDArray[Any]:
+    """Return what is not a data frame as a 2-D array; cells of several types as objects."""
     try:
         if isinstance(X, np.ma.MaskedArray):
             X = _unmasked(X)

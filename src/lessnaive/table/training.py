@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +57,20 @@ class Training:
         """Return the same with columns that remember what was asked of them."""
         columns: list[Column] = [KeptColumn(column) for column in self.table.columns]
         return replace(self, table=Table(columns, self.table.n_rows, self.table.named))
+
+    def select(self, places: Sequence[int]) -> Training:
+        """Return the same with some of the columns only."""
+        table, schema = self.table, self.schema
+        return replace(
+            self,
+            table=Table([table.columns[j] for j in places], table.n_rows, table.named),
+            schema=Schema(
+                [schema.names[j] for j in places],
+                [schema.kinds[j] for j in places],
+                [schema.categorical[j] for j in places],
+                schema.named,
+            ),
+        )
 
 
 def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:

@@ -1,0 +1,183 @@
+"""Rows that judge a choice of columns by the scores that it gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.scorecard.terms import Lookup, Quadratic
+
+__all__ = ["Judge", "JudgedRows", "Losses", "Operand", "Panel", "no_evidence"]
+
+Floats = NDArray[np.float64]
+Operand = Lookup | Quadratic
+
+
+class Losses(NamedTuple):
+    """Sums over rows for each of some choices of columns."""
+
+    #: Weight of the rows that are classified wrongly.
+    error: Floats
+    #: Negative log-probability of the classes of the rows; 0 if it was not asked for.
+    log_loss: Floats
+
+
+class Judge(Protocol):
+    """What a greedy search asks of the rows."""
+
+    #: Weight of the rows.
+    total: float
+
+    def with_all(self, columns: Sequence[int]) -> Losses:
+        """Losses with all of these columns besides those added so far: a single choice."""
+
+    def with_each(self, columns: Sequence[int], *, log_loss: bool) -> Losses:
+        """Losses with each of these columns besides those added so far."""
+
+    def without_each(
+        self, columns: Sequence[int], among: Sequence[int], *, log_loss: bool
+    ) -> Losses:
+        """Losses with all columns of ``among`` but each of these, besides those added so far."""
+
+    def add(self, columns: Sequence[int]) -> None:
+        """Add columns for good."""
+
+
+class JudgedRows:
+    """Rows of one table, scored by one model.
+
+    The scores of the columns added so far are kept, so that a candidate costs one pass over its
+    own column.
+
+    Parameters
+    ----------
+    operands : sequence of Lookup or Quadratic
+        What each column says about the rows.
+    intercept : array of shape (n_classes,)
+        The scores without any column.
+    labels : array of shape (n_rows,)
+        Codes of the classes.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    """
+
+    def __init__(
+        self,
+        operands: Sequence[Operand],
+        intercept: Floats,
+        labels: NDArray[Any],
+        weights: Floats | None,
+    ) -> None:
+        self._operands = list(operands)
+        self._labels, self._weights = labels, weights
+        self._scores = np.repeat(intercept[:, None], len(labels), axis=1)
+        self._nothing = no_evidence(len(labels), len(intercept))
+        self.total = float(len(labels) if weights is None else weights.sum())
+
+    def with_all(self, columns: Sequence[int]) -> Losses:
+        """Losses with all of these columns besides those added so far: a single choice."""
+        operands = [*(self._operands[j] for j in columns), self._nothing]
+        return self._scan(operands, [len(columns)], leave_one_out=True, log_loss=True)
+
+    def with_each(self, columns: Sequence[int], *, log_loss: bool) -> Losses:
+        """Losses with each of these columns besides those added so far."""
+        operands = [self._operands[j] for j in columns]
+        everyone = range(len(columns))
+        return self._scan(operands, everyone, leave_one_out=False, log_loss=log_loss)
+
+    def without_each(
+        self, columns: Sequence[int], among: Sequence[int], *, log_loss: bool
+    ) -> Losses:
+        """Losses with all columns of ``among`` but each of these, besides those added so far."""
+        places = [among.index(j) for j in columns]
+        operands = [self._operands[j] for j in among]
+        return self._scan(operands, places, leave_one_out=True, log_loss=log_loss)
+
+    def add(self, columns: Sequence[int]) -> None:
+        """Add columns for good."""
+        lookups, quadratics, _ = _sorted_by_kind([self._operands[j] for j in columns])
+        _core.add_evidence(lookups, quadratics, self._scores)
+
+    def _scan(
+        self,
+        operands: Sequence[Operand],
+        judged: Sequence[int],
+        *,
+        leave_one_out: bool,
+        log_loss: bool,
+    ) -> Losses:
+        lookups, quadratics, place = _sorted_by_kind(operands)
+        order = sorted(judged, key=place.__getitem__)
+        found = _core.scan(
+            lookups,
+            quadratics,
+            [place[i] for i in order],
+            self._scores,
+            self._labels,
+            self._weights,
+            leave_one_out,
+            log_loss,
+        )
+        by_candidate = dict(zip(order, found, strict=True))
+        error, loss = np.array([by_candidate[i] for i in judged]).T
+        return Losses(error, loss)
+
+
+class Panel:
+    """Several judges, such as the folds of a cross-validation, that judge together."""
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self._judges = list(judges)
+        self.total = sum(judge.total for judge in judges)
+
+    def with_all(self, columns: Sequence[int]) -> Losses:
+        """Losses with all of these columns besides those added so far: a single choice."""
+        return _sum([judge.with_all(columns) for judge in self._judges])
+
+    def with_each(self, columns: Sequence[int], *, log_loss: bool) -> Losses:
+        """Losses with each of these columns besides those added so far."""
+        return _sum([judge.with_each(columns, log_loss=log_loss) for judge in self._judges])
+
+    def without_each(
+        self, columns: Sequence[int], among: Sequence[int], *, log_loss: bool
+    ) -> Losses:
+        """Losses with all columns of ``among`` but each of these, besides those added so far."""
+        return _sum([j.without_each(columns, among, log_loss=log_loss) for j in self._judges])
+
+    def add(self, columns: Sequence[int]) -> None:
+        """Add columns for good."""
+        for judge in self._judges:
+            judge.add(columns)
+
+
+def no_evidence(n_rows: int, n_classes: int) -> Lookup:
+    """Return what a column says that says nothing."""
+    return Lookup(np.broadcast_to(np.uint8(0), n_rows), 0, np.zeros((1, n_classes)))
+
+
+def _sum(losses: Sequence[Losses]) -> Losses:
+    return Losses(
+        np.sum([loss.error for loss in losses], axis=0),
+        np.sum([loss.log_loss for loss in losses], axis=0),
+    )
+
+
+def _sorted_by_kind(
+    operands: Sequence[Operand],
+) -> tuple[list[Lookup], list[Quadratic], list[int]]:
+    """Return lookups, quadratics, and the place of each operand in the two lists joined."""
+    lookups = [operand for operand in operands if isinstance(operand, Lookup)]
+    quadratics = [operand for operand in operands if isinstance(operand, Quadratic)]
+    place, next_lookup, next_quadratic = [], 0, len(lookups)
+    for operand in operands:
+        if isinstance(operand, Lookup):
+            place.append(next_lookup)
+            next_lookup += 1
+        else:
+            place.append(next_quadratic)
+            next_quadratic += 1
+    return lookups, quadratics, place
