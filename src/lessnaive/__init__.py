@@ -4,13 +4,14 @@ from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
 from lessnaive.export import load, save
-from lessnaive.models import NaiveBayes
+from lessnaive.models import GroupLassoNB, NaiveBayes
 from lessnaive.scorecard import Scorecard
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ExtraColumnWarning",
+    "GroupLassoNB",
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",

@@ -147,6 +147,10 @@ class Node:
             raise self.error(f"the value {shown(twice)} occurs twice")
         return values
 
+    def number(self, low: float = -_LARGEST, high: float = _LARGEST) -> float:
+        """Return a number from low to high."""
+        return float(self._floats([self._value], low, high)[0])
+
     def numbers(
         self, length: int, low: float = -_LARGEST, high: float = _LARGEST
     ) -> NDArray[np.float64]:
