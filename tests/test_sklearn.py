@@ -28,7 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import NaiveBayes
+from lessnaive import GroupLassoNB, NaiveBayes
 
 
 def as_text(X: Any) -> Any:
@@ -73,6 +73,9 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
+        GroupLassoNB(),
+        GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
+        GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

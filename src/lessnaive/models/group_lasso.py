@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.generative import make_scorecard
@@ -61,8 +61,8 @@ class GroupLassoNB(ScorecardClassifier):
     lam_ratio : float, default=1e-3
         Smallest penalty of the path, as a share of the largest, which is the smallest under which
         no column says anything.
-    cv : int or cross-validation splitter, default=5
-        Folds for ``lam="cv"``.
+    cv : int, cross-validation splitter or iterable of splits, default=5
+        Folds for ``lam="cv"``; a number is that of stratified folds.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         As in :class:`NaiveBayes`.
     numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -144,7 +144,7 @@ class GroupLassoNB(ScorecardClassifier):
         "standardize": ["boolean"],
         "n_lams": [Interval(Integral, 2, None, closed="left")],
         "lam_ratio": [Interval(Real, 0, 1, closed="neither")],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "cv": ["cv_object"],
     }
 
     def __init__(
@@ -256,9 +256,9 @@ class GroupLassoNB(ScorecardClassifier):
         """Log-loss of rows held out, by penalty."""
         weights = _weights(training)
         total, lost = 0.0, np.zeros(len(lams))
-        for held in self._folds(training, weights):
-            kept = np.where(held, 0.0, weights)
-            tested = np.where(held, weights, 0.0)
+        for train, test in self._folds(training, weights):
+            kept, tested = np.zeros_like(weights), np.zeros_like(weights)
+            kept[train], tested[test] = weights[train], weights[test]
             problem, _, _ = self._problem(replace(training, weights=kept))
             # The loss is a sum over rows: with fewer rows the same penalty would weigh more.
             moves = problem.solve(lams * (kept.sum() / weights.sum()))
@@ -266,13 +266,16 @@ class GroupLassoNB(ScorecardClassifier):
             total += tested.sum()
         return lost / total
 
-    def _folds(self, training: Training, weights: Floats) -> Iterator[NDArray[np.bool_]]:
-        rows = np.flatnonzero(weights)
+    def _folds(
+        self, training: Training, weights: Floats
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Rows to learn from and rows to test, fold by fold."""
+        # A row of weight 0 is absent; but who gives folds counts the rows of the table.
+        present = np.flatnonzero(weights) if isinstance(self.cv, Integral) else slice(None)
+        rows = np.arange(len(weights))[present]
         labels = training.labels[rows]
-        for _, test in check_cv(self.cv, labels, classifier=True).split(rows[:, None], labels):
-            held = np.zeros(len(weights), dtype=bool)
-            held[rows[test]] = True
-            yield held
+        for train, test in check_cv(self.cv, labels, classifier=True).split(rows[:, None], labels):
+            yield rows[train], rows[test]
 
     def _state_to_plain(self) -> dict[str, Any]:
         return {

@@ -144,7 +144,7 @@ class PenalizedTable:
         for column, factor, m in zip(self.columns, self._factors, moves, strict=True):
             norm = float(column.group.norm(m)[0])
             total += float(column.group.loss(m)[0]) + column.constant
-            total += lam * factor * norm if norm > 0 else 0.0
+            total += float(lam * factor * norm) if norm > 0 else 0.0
         return total
 
     def scorecard(self, model: str, classes: NDArray[Any], moves: Sequence[Floats]) -> Scorecard:
