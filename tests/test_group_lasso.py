@@ -271,6 +271,19 @@ def test_folds_may_lack_a_class():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("numeric", ["gaussian", "modl"])
+def test_folds_may_lack_the_values_of_a_column(numeric):
+    X, y, _ = small_table(3)
+    rare = np.where(np.arange(len(y)) < 2, 1.5, np.nan)
+    model = GroupLassoNB(lam="cv", cv=4, numeric=numeric).fit(X.assign(rare=rare), y)
+    plain = GroupLassoNB(lam="cv", cv=4, numeric=numeric).fit(X, y)
+    np.testing.assert_allclose(model.path_.cv_log_loss, plain.path_.cv_log_loss, rtol=1e-9)
+    only = GroupLassoNB(lam="cv", cv=4).fit(
+        pd.DataFrame({"rare": [1.0, 2.0, *[None] * 10]}), [0, 1] * 6
+    )
+    assert only.norms_.shape == (1,)
+
+
 @pytest.mark.parametrize("solver", ["exact", "line_search"])
 @pytest.mark.parametrize("numeric", ["gaussian", "quantile"])
 def test_weight_two_is_the_row_twice(solver, numeric):

@@ -19,7 +19,7 @@ from lessnaive.models.group_columns import group_columns
 from lessnaive.models.group_path import GroupPath, PenalizedTable
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import learn
+from lessnaive.models.statistics import NaiveBayesStatistics, learn
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
@@ -203,7 +203,7 @@ class GroupLassoNB(ScorecardClassifier):
         problem, class_count, prior = self._problem(training)
         lam_max = problem.lambda_max()
         lams = self._penalties(lam_max)
-        path = self._path(problem, lams, X, training)
+        path = self._path(problem, lams, training)
         best = _choose(path)
         moves = problem.solve(lams[best : best + 1])
         objective = problem.objective(lams[best], moves)
@@ -243,26 +243,27 @@ class GroupLassoNB(ScorecardClassifier):
             return np.zeros(1)
         return np.geomspace(lam_max, self.lam_ratio * lam_max, self.n_lams)
 
-    def _path(self, problem: PenalizedTable, lams: Floats, X: Any, training: Training) -> GroupPath:
+    def _path(self, problem: PenalizedTable, lams: Floats, training: Training) -> GroupPath:
         moves = problem.solve(lams)
         norms = problem.norms(moves)
         weights = _weights(training)
-        deviance = 2.0 * problem.log_loss(X, training.labels, weights, moves)
+        deviance = 2.0 * problem.log_loss(training, weights, moves, len(lams))
         aic = deviance + 2.0 / weights.sum() * np.count_nonzero(norms, axis=1)
-        held_out = self._held_out(lams, X, training) if self.lam == "cv" else None
+        held_out = self._held_out(lams, training) if self.lam == "cv" else None
         return GroupPath(lams, norms, deviance, aic, held_out)
 
-    def _held_out(self, lams: Floats, X: Any, training: Training) -> Floats:
+    def _held_out(self, lams: Floats, training: Training) -> Floats:
         """Log-loss of rows held out, by penalty."""
         weights = _weights(training)
         total, lost = 0.0, np.zeros(len(lams))
         for train, test in self._folds(training, weights):
             kept, tested = np.zeros_like(weights), np.zeros_like(weights)
             kept[train], tested[test] = weights[train], weights[test]
-            problem, _, _ = self._problem(replace(training, weights=kept))
+            lesson = _with_values(replace(training, weights=kept))
+            problem, _, _ = self._problem(lesson)
             # The loss is a sum over rows: with fewer rows the same penalty would weigh more.
             moves = problem.solve(lams * (kept.sum() / weights.sum()))
-            lost += tested.sum() * problem.log_loss(X, training.labels, tested, moves)
+            lost += tested.sum() * problem.log_loss(lesson, tested, moves, len(lams))
             total += tested.sum()
         return lost / total
 
@@ -316,3 +317,10 @@ def _weights(training: Training) -> Floats:
     if training.weights is None:
         return np.ones(len(training.labels))
     return training.weights
+
+
+def _with_values(training: Training) -> Training:
+    """Leave out the columns that have no value in a row that counts: they say nothing."""
+    statistics = NaiveBayesStatistics(training.schema, training.classes)
+    statistics.update(training.table.columns, training.labels, training.weights)
+    return training.select([j for j, c in enumerate(statistics.columns) if c.has_values()])

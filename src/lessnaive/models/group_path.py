@@ -14,6 +14,7 @@ from lessnaive.models.group_columns import GroupColumn
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
+from lessnaive.table.training import Training
 
 __all__ = ["GroupPath", "PenalizedTable"]
 
@@ -150,24 +151,26 @@ class PenalizedTable:
     def scorecard(self, model: str, classes: NDArray[Any], moves: Sequence[Floats]) -> Scorecard:
         """Several models side by side; for one of them, the model itself."""
         terms = [column.term(m) for column, m in zip(self.columns, moves, strict=True)]
-        intercept = np.tile(self._prior, len(moves[0]))
+        intercept = np.tile(self._prior, len(classes) // len(self._prior))
         return Scorecard(model, self._schema, classes, intercept, terms)
 
     def log_loss(
-        self, X: Any, labels: NDArray[Any], weights: Floats, moves: Sequence[Floats]
+        self, training: Training, weights: Floats, moves: Sequence[Floats], n_models: int
     ) -> Floats:
-        """Weighted mean of -log p(class | row) for each model, shape (n_lams,)."""
-        n_models, n_classes = len(moves[0]), len(self._prior)
-        together = max(1, _ROOM // (len(labels) * n_classes))
-        rows = np.flatnonzero(weights)
+        """Weighted mean of -log p(class | row) for each model, shape (n_models,)."""
+        n_classes = len(self._prior)
+        n_rows, rows = len(weights), np.flatnonzero(weights)
+        own = training.labels[rows].astype(np.int64)[:, None, None]
+        together = max(1, _ROOM // (n_rows * n_classes))
         out = np.empty(n_models)
         for first in range(0, n_models, together):
-            some = [m[first : first + together] for m in moves]
-            card = self.scorecard("GroupLassoNB", np.arange(len(some[0]) * n_classes), some)
-            scores = card.joint_log_probability(X)[rows].reshape(len(rows), -1, n_classes)
-            own = np.take_along_axis(scores, labels[rows][:, None, None].astype(np.int64), axis=2)
-            lost = _log_sum(scores) - own[:, :, 0]
-            out[first : first + together] = weights[rows] @ lost / weights.sum()
+            last = min(first + together, n_models)
+            some = [m[first:last] for m in moves]
+            card = self.scorecard("", np.arange((last - first) * n_classes), some)
+            scores = card.score_columns(training.table.columns, n_rows)[rows]
+            scores = scores.reshape(len(rows), -1, n_classes)
+            lost = _log_sum(scores) - np.take_along_axis(scores, own, axis=2)[:, :, 0]
+            out[first:last] = weights[rows] @ lost / weights.sum()
         return np.maximum(out, 0.0)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,20 @@ class Training:
     classes: NDArray[Any]
     labels: NDArray[Any]
     weights: NDArray[np.float64] | None
+
+    def select(self, places: Sequence[int]) -> Training:
+        """Return the same with some of the columns only."""
+        table, schema = self.table, self.schema
+        return replace(
+            self,
+            table=Table([table.columns[j] for j in places], table.n_rows, table.named),
+            schema=Schema(
+                [schema.names[j] for j in places],
+                [schema.kinds[j] for j in places],
+                [schema.categorical[j] for j in places],
+                schema.named,
+            ),
+        )
 
 
 def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:
