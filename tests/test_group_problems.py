@@ -13,7 +13,8 @@ from lessnaive.group import (
     line_search,
     segment_lambda_max,
 )
-from lessnaive.group.search import find_root
+from lessnaive.group.gaussian import small_curvature, small_slope, small_value
+from lessnaive.group.search import find_root, newton_root
 
 SHARES = np.array([0.999, 0.7, 0.3, 0.05, 1e-3])
 
@@ -323,3 +324,29 @@ def test_find_root():
     for function in functions:
         root = find_root(lambda x, which, f=function: f(x - shift[which]), shift - 0.7, shift + 2.0)
         np.testing.assert_allclose(root, shift, atol=2e-5 if function is functions[0] else 1e-14)
+
+
+def test_newton_root():
+    shift = np.array([0.0, 0.3, 1e-12, 0.999, 1.0])
+    for function in (
+        lambda x: (np.sinh(x - shift), np.cosh(x - shift)),
+        lambda x: (np.arctan(50 * (x - shift)), 50 / (1 + (50 * (x - shift)) ** 2)),
+        lambda x: (x - shift, np.full(5, -1.0)),  # a derivative that misleads
+    ):
+        root = newton_root(function, shift - 0.7, shift + 2.0)
+        np.testing.assert_allclose(root, shift, atol=1e-14)
+
+
+def test_derivatives_of_the_small_problem():
+    rng = np.random.default_rng(0)
+    tau, variance, width = np.exp(rng.normal(size=(3, 200)))
+    mean = rng.normal(size=200)
+    step = 1e-5
+    ends = [(tau, mean, variance, width + sign * step) for sign in (1, -1)]
+    slope = (small_value(*ends[0]) - small_value(*ends[1])) / (2 * step)
+    curvature = (small_slope(*ends[0]) - small_slope(*ends[1])) / (2 * step)
+    at = (tau, mean, variance, width)
+    size = np.abs(slope).max()
+    np.testing.assert_allclose(small_slope(*at), slope, rtol=1e-5, atol=1e-8 * size)
+    size = np.abs(curvature).max()
+    np.testing.assert_allclose(small_curvature(*at), curvature, rtol=1e-5, atol=1e-8 * size)

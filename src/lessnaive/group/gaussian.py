@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.group.base import Group
-from lessnaive.group.search import brackets, find_root, first_lowest
+from lessnaive.group.search import brackets, find_root, first_lowest, newton_root
 
 __all__ = ["GaussianGroup"]
 
@@ -133,24 +133,24 @@ class GaussianGroup(Group):
     def _pull(self, t: Floats) -> Floats:
         """Return move / t at the optimum of L + |move|^2 / (2 t), for each t, class by class."""
         tau = t[:, None] * self.weight
-        shape, n_points = self._widths.shape, self._widths.shape[1]
-        column = (tau[..., None], self._widths, self.mean[:, None], self.variance[:, None])
+        n_classes, n_points = self._widths.shape
+        column = (tau[..., None], self.mean[:, None], self.variance[:, None], self._widths)
         value = small_value(*column).reshape(-1, n_points)
         slope = small_slope(*column).reshape(-1, n_points)
         which, left = brackets(value, slope > 0)
-        row, j = np.divmod(which, shape[0])
+        row, j = np.divmod(which, n_classes)
         own = (tau[row, j], self.mean[j], self.variance[j])
 
-        def at(width: Floats, some: Indices) -> Floats:
-            return small_slope(own[0][some], width, own[1][some], own[2][some])
+        def at(width: Floats) -> tuple[Floats, Floats]:
+            return small_slope(*own, width), small_curvature(*own, width)
 
-        width = find_root(at, self._widths[j, left], self._widths[j, left + 1])
-        value = small_value(own[0], width, own[1], own[2])
+        width = newton_root(at, self._widths[j, left], self._widths[j, left + 1])
+        value = small_value(*own, width)
         width = width[first_lowest(which, value, tau.size)].reshape(tau.shape)
-        return self.weight * small_pull(tau, width, self.mean, self.variance)
+        return self.weight * small_pull(tau, self.mean, self.variance, width)
 
 
-def small_value(tau: Floats, width: Floats, mean: Floats, variance: Floats) -> Floats:
+def small_value(tau: Floats, mean: Floats, variance: Floats, width: Floats) -> Floats:
     r"""Return what is to be minimized over the width of a class, its mean being optimal.
 
     .. math::
@@ -162,14 +162,21 @@ def small_value(tau: Floats, width: Floats, mean: Floats, variance: Floats) -> F
     return np.asarray(tau * fit + (width - 1.0) ** 2 / 2)
 
 
-def small_slope(tau: Floats, width: Floats, mean: Floats, variance: Floats) -> Floats:
+def small_slope(tau: Floats, mean: Floats, variance: Floats, width: Floats) -> Floats:
     """Return the derivative of ``small_value`` by the width."""
     square = width**2
     fit = (1 - variance / square) / width - mean**2 * width / (tau + square) ** 2
     return np.asarray(tau * fit + (width - 1.0))
 
 
-def small_pull(tau: Floats, width: Floats, mean: Floats, variance: Floats) -> Floats:
+def small_curvature(tau: Floats, mean: Floats, variance: Floats, width: Floats) -> Floats:
+    """Return the second derivative of ``small_value`` by the width."""
+    square = width**2
+    fit = (3 * variance / square - 1) / square - mean**2 * (tau - 3 * square) / (tau + square) ** 3
+    return np.asarray(tau * fit + 1.0)
+
+
+def small_pull(tau: Floats, mean: Floats, variance: Floats, width: Floats) -> Floats:
     """Return move / tau for mean and width, shape (..., 2, n_classes), exact for small tau too."""
     square = width**2
     by_mean = mean / (tau + square)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["brackets", "find_root", "first_lowest"]
+__all__ = ["brackets", "find_root", "first_lowest", "newton_root"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -69,6 +69,42 @@ def _interpolated(a: Floats, b: Floats, c: Floats, fa: Floats, fb: Floats, fc: F
         share = fa / (fb - fa) * fc / (fb - fc)
         share = share + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
     return np.where(good & np.isfinite(share), share, 0.5)
+
+
+def newton_root(
+    function: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats
+) -> Floats:
+    """Find where functions cross zero from below, given their derivatives.
+
+    Newton's method, and bisection where its step leaves the bounds or does not halve.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x)`` returns values and derivatives.
+    low, high : arrays of shape (n_functions,)
+        Bounds. Each function is taken to be negative at the lower and positive at the upper one.
+
+    Returns
+    -------
+    array of shape (n_functions,)
+    """
+    x = 0.5 * (low + high)
+    last = high - low
+    for _ in range(_MOST_STEPS):
+        value, slope = function(x)
+        low, high = np.where(value < 0, x, low), np.where(value > 0, x, high)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = value / slope
+            good = (np.abs(step) <= 0.5 * last) & (x - step >= low) & (x - step <= high)
+        close = 4 * _EPS * np.abs(x)
+        done = (np.abs(step) <= close) | (high - low <= close) | (value == 0)
+        step = np.where(good, step, x - 0.5 * (low + high))
+        last = np.where(done, last, np.abs(step))
+        x = np.where(done, x, x - step)
+        if done.all():
+            break
+    return x
 
 
 def brackets(values: Floats, rising: NDArray[np.bool_]) -> tuple[Indices, Indices]:
