@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import lessnaive
-from lessnaive import NaiveBayes, RelevanceWeightedNB, SelectiveNB
+from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB
 
 N_ROWS = 90
 
@@ -50,7 +50,7 @@ def equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def check_same(model: NaiveBayes, again: Any, X: Any) -> None:
+def check_same(model: Any, again: Any, X: Any) -> None:
     assert type(again) is type(model)
     for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
         np.testing.assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
@@ -108,8 +108,9 @@ _MODELS = [
     NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
     SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
+    GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed
-#: columns; intervals and groups; a path of selection; weights.
+#: columns; intervals and groups; a path of selection; weights; a path of penalties.
 DOCUMENTS = [document_of(model) for model in _MODELS]

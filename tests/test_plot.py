@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from lessnaive import MDLPDiscretizer, MODLEncoder, NaiveBayes
+from lessnaive import GroupLassoNB, MDLPDiscretizer, MODLEncoder, NaiveBayes
 from lessnaive.datasets import load_penguins
-from lessnaive.plot import BinningDisplay
+from lessnaive.plot import BinningDisplay, GroupPathDisplay
 
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -180,7 +180,7 @@ def test_matplotlib_is_only_needed_to_draw():
     without = """
 import sys
 sys.modules["matplotlib"] = None
-from lessnaive.plot import BinningDisplay
+from lessnaive.plot import BinningDisplay, GroupPathDisplay
 display = BinningDisplay(column="x", labels=["a"], counts=[[1, 2]], classes=[0, 1])
 try:
     display.plot()
@@ -190,3 +190,42 @@ except ImportError as error:
     assert run(without) == (
         "BinningDisplay needs matplotlib: install it with pip install 'lessnaive[plot]'.\n"
     )
+
+
+def test_group_path():
+    X, y = load_penguins(backend="pandas")
+    model = GroupLassoNB(n_lams=8).fit(X, y)
+    shown = GroupPathDisplay.from_estimator(model)
+    assert [line.get_label() for line in shown.lines_] == list(X)
+    for line, norms in zip(shown.lines_, model.path_.norms.T, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), model.path_.lam)
+        np.testing.assert_array_equal(line.get_ydata(), norms)
+    assert shown.chosen_.get_xdata() == [model.lam_, model.lam_]
+    assert shown.ax_.get_xscale() == "log"
+    left, right = shown.ax_.get_xlim()
+    assert left == model.lam_max_ > right  # the strongest penalty stands on the left
+    assert shown.ax_.get_xlabel() == "penalty λ"
+    assert shown.ax_.get_ylabel() == "distance from the pooled estimate"
+    assert len(shown.ax_.get_legend().get_texts()) == 7
+
+
+def test_group_path_names_the_columns_that_go_farthest():
+    norms = np.outer([0.0, 1.0], np.arange(30.0))
+    names = [f"c{j}" for j in range(30)]
+    figure, (left, right) = plt.subplots(1, 2)
+    shown = GroupPathDisplay(lam=[2.0, 1.0], norms=norms, names=names).plot(ax=right)
+    assert shown.figure_ is figure
+    assert not left.lines
+    assert shown.chosen_ is None
+    written = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert written == names[:-11:-1]
+
+
+def test_group_path_of_something_else():
+    X, y = [[1.0], [2.0], [4.0]], [0, 0, 1]
+    with pytest.raises(TypeError, match="draws the path of a GroupLassoNB, got NaiveBayes"):
+        GroupPathDisplay.from_estimator(NaiveBayes().fit(X, y))
+    with pytest.raises(NotFittedError):
+        GroupPathDisplay.from_estimator(GroupLassoNB())
+    with pytest.raises(ValueError, match="one penalty and no path"):
+        GroupPathDisplay.from_estimator(GroupLassoNB(lam=1.0).fit(X, y))

@@ -28,7 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import NaiveBayes, RelevanceWeightedNB, SelectiveNB
+from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB
 
 
 def as_text(X: Any) -> Any:
@@ -78,6 +78,9 @@ class NaiveBayesOnStrings(NaiveBayes):
         SelectiveNB(criterion="aic", direction="backward", categorical_features="all"),
         RelevanceWeightedNB(),
         RelevanceWeightedNB(numeric="quantile", categorical_features=[0], categorical="modl"),
+        GroupLassoNB(),
+        GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
+        GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -106,10 +106,6 @@ class Node:
         rest = {name: node._value for name, node in entries.items() if name != key}
         return entries[key], Node(rest, self.path)
 
-    def number(self, low: float = -_LARGEST, high: float = _LARGEST) -> float:
-        """Return a number from low to high."""
-        return float(Node([self._value], self.path).numbers(1, low, high)[0])
-
     def items(self) -> list[Node]:
         """Return the items of a list."""
         return [Node(item, f"{self.path}[{i}]") for i, item in enumerate(self._list("a list"))]
@@ -158,6 +154,10 @@ class Node:
             [(twice, _)] = Counter(values).most_common(1)
             raise self.error(f"the value {shown(twice)} occurs twice")
         return values
+
+    def number(self, low: float = -_LARGEST, high: float = _LARGEST) -> float:
+        """Return a number from low to high."""
+        return float(self._floats([self._value], low, high)[0])
 
     def numbers(
         self, length: int, low: float = -_LARGEST, high: float = _LARGEST

@@ -3,6 +3,7 @@
 from lessnaive.models.attribute_weighted import AttributeWeightedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
+from lessnaive.models.group_lasso import GroupLassoNB
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.relevance import RelevanceWeightedNB
 from lessnaive.models.selective import SelectiveNB
@@ -11,6 +12,7 @@ __all__ = [
     "AttributeWeightedNB",
     "BaristaNB",
     "BaristaNBCV",
+    "GroupLassoNB",
     "NaiveBayes",
     "RelevanceWeightedNB",
     "SelectiveNB",

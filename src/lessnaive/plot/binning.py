@@ -13,6 +13,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
 from lessnaive.encoding.encodings import Groups
+from lessnaive.plot.axes import colours, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,7 +172,7 @@ class BinningDisplay:
         places, bottom = np.arange(len(counts)), np.zeros(len(counts))
         names = [str(name) for name in np.asarray(self.classes).tolist()]
         self.bars_: list[BarContainer] = []
-        for name, share, colour in zip(names, shares.T, _colours(len(names), cmap), strict=True):
+        for name, share, colour in zip(names, shares.T, colours(len(names), cmap), strict=True):
             self.bars_.append(
                 self.ax_.bar(places, share, 0.8, bottom=bottom, color=colour, label=name)
             )
@@ -263,25 +264,6 @@ def _too_wide(texts: Sequence[str], width: float) -> bool:
 
 
 def _new_axes(labels: Sequence[str]) -> Axes:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "BinningDisplay needs matplotlib: install it with pip install 'lessnaive[plot]'."
-        ) from error
     width = min(max(6.4, 0.7 * len(labels) + 2.0), 20.0)
     below = _CHARACTER * min(max(map(len, labels)), _LINE_WIDTH) if _too_wide(labels, width) else 0
-    _, ax = plt.subplots(figsize=(width, 4.8 + 0.6 * below), layout="constrained")
-    return ax
-
-
-def _colours(number: int, cmap: Any) -> NDArray[np.float64]:
-    import matplotlib as mpl
-
-    if cmap is None:
-        cmap = "tab10" if number <= 10 else "tab20" if number <= 20 else "viridis"
-    colours = mpl.colormaps.get_cmap(cmap)
-    listed = getattr(colours, "colors", None)
-    if listed is not None and number <= len(listed) <= 20:
-        return np.asarray(colours(np.arange(number)))
-    return np.asarray(colours(np.linspace(0, 1, number)))
+    return new_axes("BinningDisplay", width, 4.8 + 0.6 * below)

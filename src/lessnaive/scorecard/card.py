@@ -67,6 +67,22 @@ class Scorecard:
         """Probability of each class for each row."""
         return self._score(X, "probability")
 
+    def score_columns(self, columns: Sequence[Column], n_rows: int) -> NDArray[np.float64]:
+        """Score of each row for each class, given the columns of a table that was read already.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The columns, in the order of the schema.
+        n_rows : int
+            Number of rows.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        return _run(self.terms, columns, self.intercept, n_rows, "joint")
+
     def explain(self, X: Any) -> Contributions:
         """Contribution of each column to the score of each class, row by row.
 

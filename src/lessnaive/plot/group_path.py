@@ -1,0 +1,147 @@
+"""The path of GroupLassoNB as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from lessnaive.models import GroupLassoNB
+from lessnaive.plot.axes import colours, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+__all__ = ["GroupPathDisplay"]
+
+# More columns than this cannot be told apart by colour: the farthest ones are named.
+_MOST_NAMED = 10
+
+
+class GroupPathDisplay:
+    """Distance of each column from the pooled estimate, against the penalty.
+
+    It is best made with :meth:`from_estimator`. The arguments are kept as attributes.
+
+    Parameters
+    ----------
+    lam : array of shape (n_lams,)
+        The penalties.
+    norms : array of shape (n_lams, n_features)
+        Distance of each column from its pooled estimate.
+    names : sequence of str
+        Names of the columns.
+    chosen : float, optional
+        The penalty that was chosen.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the lines are.
+    figure_ : matplotlib Figure or SubFigure
+        The figure of the axes.
+    lines_ : list of matplotlib Line2D
+        The lines, by column.
+    chosen_ : matplotlib Line2D or None
+        The vertical line at the penalty that was chosen.
+
+    Examples
+    --------
+    >>> from lessnaive import GroupLassoNB
+    >>> from lessnaive.datasets import load_penguins
+    >>> from lessnaive.plot import GroupPathDisplay
+    >>> X, y = load_penguins()
+    >>> display = GroupPathDisplay.from_estimator(GroupLassoNB().fit(X, y))
+    >>> display.lines_[0].get_label()
+    'island'
+    """
+
+    def __init__(
+        self,
+        *,
+        lam: ArrayLike,
+        norms: ArrayLike,
+        names: Sequence[str],
+        chosen: float | None = None,
+    ) -> None:
+        self.lam = lam
+        self.norms = norms
+        self.names = names
+        self.chosen = chosen
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: GroupLassoNB, *, cmap: Any = None, ax: Axes | None = None
+    ) -> Self:
+        """Draw the path of a fitted model.
+
+        Parameters
+        ----------
+        estimator : GroupLassoNB
+            A model fitted with ``lam="aic"`` or ``"cv"``.
+        cmap : str or matplotlib Colormap, optional
+            Colours of the columns.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        GroupPathDisplay
+        """
+        if not isinstance(estimator, GroupLassoNB):
+            raise TypeError(
+                "GroupPathDisplay draws the path of a GroupLassoNB, got "
+                f"{type(estimator).__name__}."
+            )
+        check_is_fitted(estimator)
+        path = estimator.path_
+        if len(path.lam) < 2:
+            raise ValueError(
+                "The model has one penalty and no path: fit it with lam='aic' or lam='cv', on a "
+                "table in which some column says something."
+            )
+        names = [term.name for term in estimator.scorecard_.terms]
+        display = cls(lam=path.lam, norms=path.norms, names=names, chosen=estimator.lam_)
+        return display.plot(cmap=cmap, ax=ax)
+
+    def plot(self, *, cmap: Any = None, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        cmap : str or matplotlib Colormap, optional
+            Colours of the columns.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        GroupPathDisplay
+            The display itself.
+        """
+        lam, norms = np.asarray(self.lam), np.asarray(self.norms)
+        self.ax_ = new_axes(type(self).__name__) if ax is None else ax
+        self.figure_: Figure | SubFigure = self.ax_.figure
+        shades = colours(norms.shape[1], cmap)
+        self.lines_: list[Line2D] = [
+            self.ax_.plot(lam, norm, color=shade, label=name)[0]
+            for norm, shade, name in zip(norms.T, shades, self.names, strict=True)
+        ]
+        self.ax_.set(
+            xscale="log",
+            xlabel="penalty λ",
+            ylabel="distance from the pooled estimate",
+            xlim=(lam.max(), lam.min()),  # from no column to all of them
+        )
+        self.ax_.set_ylim(bottom=0.0)
+        self.chosen_: Line2D | None = None
+        if self.chosen is not None:
+            self.chosen_ = self.ax_.axvline(self.chosen, color="black", linestyle=":")
+        farthest = np.argsort(-norms.max(axis=0), kind="stable")[:_MOST_NAMED]
+        self.ax_.legend(handles=[self.lines_[j] for j in farthest], frameon=False)
+        return self
