@@ -14,10 +14,10 @@ using LookupTuple = std::tuple<Array, int64_t, Matrix>;
 using QuadraticTuple = std::tuple<Array, Matrix>;
 
 // Columns that are scored by codes come first, then those by parabolas.
-std::vector<Evidence> evidence_of(const std::vector<LookupTuple>& lookups,
+std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
                                   const std::vector<QuadraticTuple>& quadratics, int64_t rows,
                                   size_t classes) {
-    std::vector<Evidence> out;
+    std::vector<ColumnEvidence> out;
     for (const auto& [codes, shift, table] : lookups) {
         require(table.shape(1) == classes && table.shape(0) > 0, "a table has the wrong shape");
         out.emplace_back(Lookup{
@@ -40,7 +40,7 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
     const int64_t rows = static_cast<int64_t>(scores.shape(1));
     const size_t classes = scores.shape(0);
     require(classes > 0, "scores have the wrong shape");
-    const std::vector<Evidence> columns = evidence_of(lookups, quadratics, rows, classes);
+    const std::vector<ColumnEvidence> columns = evidence_of(lookups, quadratics, rows, classes);
     int64_t before = -1;
     for (int64_t place : judged) {
         require(before < place && place < static_cast<int64_t>(columns.size()),
@@ -62,7 +62,7 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
 void add_evidence_binding(const std::vector<LookupTuple>& lookups,
                           const std::vector<QuadraticTuple>& quadratics, Table scores) {
     const int64_t rows = static_cast<int64_t>(scores.shape(1));
-    const std::vector<Evidence> columns = evidence_of(lookups, quadratics, rows, scores.shape(0));
+    const std::vector<ColumnEvidence> columns = evidence_of(lookups, quadratics, rows, scores.shape(0));
     const int classes = static_cast<int>(scores.shape(0));
     double* cells = scores.data();
     nb::gil_scoped_release release;

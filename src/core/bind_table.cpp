@@ -75,9 +75,10 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
     }
     std::vector<Quadratic> quadratics;
     for (size_t j = 0; j < numeric_columns.size(); ++j) {
-        require(parameters[j].shape(0) == 5 && parameters[j].shape(1) == classes,
+        const bool is_line = parameters[j].shape(0) == 2;
+        require((parameters[j].shape(0) == 5 || is_line) && parameters[j].shape(1) == classes,
                 "parameters have the wrong shape");
-        quadratics.push_back({column_of(numeric_columns[j], rows), parameters[j].data()});
+        quadratics.push_back({column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
     }
     nb::gil_scoped_release release;
     return score(lookups, quadratics, intercept.data(), rows, static_cast<int>(classes),

@@ -113,6 +113,21 @@ LESSNAIVE_WIDE Found add_quadratic(const double* x, const double* parameters, in
     return found;
 }
 
+LESSNAIVE_WIDE Found add_line(const double* x, const double* parameters, int count, int classes,
+                              double* scores) {
+    const Found found = look_at(x, count);
+    for (int c = 0; c < classes; ++c) {
+        const double center = parameters[c], slope = parameters[classes + c];
+        double* sum = scores + c * kBlock;
+        for (int k = 0; k < count; ++k) {
+            const double score = slope * (x[k] - center);
+            const double cut = std::max(-kFarthest, std::min(kFarthest, score));
+            sum[k] += x[k] == x[k] ? cut : 0.0;
+        }
+    }
+    return found;
+}
+
 // Index of the first column with an infinite value, or -1.
 int64_t score_quadratics(const std::vector<Quadratic>& quadratics, int64_t first, int count,
                          int classes, double* scores) {
@@ -121,7 +136,8 @@ int64_t score_quadratics(const std::vector<Quadratic>& quadratics, int64_t first
     std::fill_n(scores, kBlock * classes, 0.0);
     for (size_t j = 0; j < quadratics.size(); ++j) {
         load_numbers(quadratics[j].column, first, count, x);
-        const Found found = add_quadratic(x, quadratics[j].parameters, count, classes, scores);
+        const auto add = quadratics[j].is_line ? add_line : add_quadratic;
+        const Found found = add(x, quadratics[j].parameters, count, classes, scores);
         if (found.infinite && infinite < 0) infinite = static_cast<int64_t>(j);
     }
     return infinite;

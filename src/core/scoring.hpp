@@ -15,10 +15,12 @@ struct Lookup {
 };
 
 // s(x, c) = offset[c] - weight[c] ((x - center[c]) / scale[c])^2 / 2, or missing[c] where x has no
-// value. `parameters` has shape (5, classes): offset, center, scale, missing, weight.
+// value. `parameters` has shape (5, classes): offset, center, scale, missing, weight. A line is
+// slope[c] (x - center[c]), or 0 where x has no value, with (2, classes): center, slope.
 struct Quadratic {
     Column column;
     const double* parameters;
+    bool is_line = false;
 };
 
 enum class Output { joint, log_probability, probability };

@@ -24,7 +24,7 @@ LESSNAIVE_WIDE void add_parabola(const double* x, const Parabola& score, int cou
 // run over rows.
 class Reader {
   public:
-    Reader(const Evidence& evidence, int classes) : evidence_(evidence), classes_(classes) {
+    Reader(const ColumnEvidence& evidence, int classes) : evidence_(evidence), classes_(classes) {
         if (const Lookup* lookup = std::get_if<Lookup>(&evidence)) {
             const int64_t rows = lookup->coded.table_rows;
             by_class_.resize(rows * classes);
@@ -60,14 +60,14 @@ class Reader {
                          scores + c * kBlock);
     }
 
-    const Evidence& evidence_;
+    const ColumnEvidence& evidence_;
     int classes_;
     std::vector<double> by_class_;  // the table, class by class
 };
 
-std::vector<Reader> readers_of(const std::vector<Evidence>& columns, int classes) {
+std::vector<Reader> readers_of(const std::vector<ColumnEvidence>& columns, int classes) {
     std::vector<Reader> readers;
-    for (const Evidence& column : columns) readers.emplace_back(column, classes);
+    for (const ColumnEvidence& column : columns) readers.emplace_back(column, classes);
     return readers;
 }
 
@@ -186,7 +186,7 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Loss> scan(const std::vector<Evidence>& columns, const std::vector<int64_t>& judged,
+std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns, const std::vector<int64_t>& judged,
                        const ScoredRows& rows, bool leave_one_out, bool with_log_loss) {
     const std::vector<Reader> readers = readers_of(columns, rows.classes);
     const int64_t tasks = (rows.rows + kTaskRows - 1) / kTaskRows;
@@ -212,7 +212,7 @@ std::vector<Loss> scan(const std::vector<Evidence>& columns, const std::vector<i
     return out;
 }
 
-void add_evidence(const std::vector<Evidence>& columns, int64_t rows, int classes, double* scores) {
+void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes, double* scores) {
     const std::vector<Reader> readers = readers_of(columns, classes);
     const int64_t tasks = (rows + kTaskRows - 1) / kTaskRows;
     parallel_for(tasks, rows * static_cast<int64_t>(columns.size()), [&](int64_t task) {

@@ -11,7 +11,7 @@
 namespace lessnaive {
 
 // What one column adds to the scores, by its codes or by its numbers.
-using Evidence = std::variant<Lookup, Quadratic>;
+using ColumnEvidence = std::variant<Lookup, Quadratic>;
 
 // The rows to classify: their labels, perhaps weights, and scores of shape (classes, rows).
 struct ScoredRows {
@@ -31,10 +31,10 @@ struct Loss {
 
 // With `leave_one_out` false, entry i is the loss of the scores plus column judged[i]; with true,
 // of the scores plus all columns but judged[i]. Log-losses are left out unless they are asked for.
-std::vector<Loss> scan(const std::vector<Evidence>& columns, const std::vector<int64_t>& judged,
+std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns, const std::vector<int64_t>& judged,
                        const ScoredRows& rows, bool leave_one_out, bool with_log_loss);
 
 // Adds what the columns say to scores of shape (classes, rows).
-void add_evidence(const std::vector<Evidence>& columns, int64_t rows, int classes, double* scores);
+void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes, double* scores);
 
 }  // namespace lessnaive

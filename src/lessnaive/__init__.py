@@ -10,6 +10,7 @@ from lessnaive.models import (
     BaristaNBCV,
     GroupLassoNB,
     NaiveBayes,
+    NBLogistic,
     RelevanceWeightedNB,
     SelectiveNB,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
+    "NBLogistic",
     "NaiveBayes",
     "RelevanceWeightedNB",
     "Scorecard",

@@ -2,7 +2,15 @@
 
 from lessnaive.loss.base import Lipschitz, Loss
 from lessnaive.loss.evidence import gather_evidence
+from lessnaive.loss.linear import LinearLoss
 from lessnaive.loss.mixed import MixedWeightsLoss
 from lessnaive.loss.weighted import WeightedEvidenceLoss
 
-__all__ = ["Lipschitz", "Loss", "MixedWeightsLoss", "WeightedEvidenceLoss", "gather_evidence"]
+__all__ = [
+    "LinearLoss",
+    "Lipschitz",
+    "Loss",
+    "MixedWeightsLoss",
+    "WeightedEvidenceLoss",
+    "gather_evidence",
+]

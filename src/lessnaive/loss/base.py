@@ -51,6 +51,13 @@ class Loss(ABC):
         """Return the loss and its gradient."""
 
     @abstractmethod
+    def separates(self, direction: Floats) -> bool:
+        """Whether no row ever loses by moving the weights in a direction, and some row gains.
+
+        Then the loss has no minimum: it falls for ever along this direction.
+        """
+
+    @abstractmethod
     def lipschitz(self) -> Lipschitz:
         """Bounds on the Lipschitz constant of the gradient."""
 

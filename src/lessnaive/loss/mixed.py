@@ -55,6 +55,10 @@ class MixedWeightsLoss(Loss):
         )
         return value, np.concatenate([by_first.sum(axis=0), by_second.ravel(), [by_share]])
 
+    def separates(self, direction: Floats) -> bool:
+        """Return False: the weights are bounded."""
+        return False
+
     def lipschitz(self) -> Lipschitz:
         """Refuse: no bound is known."""
         raise NotImplementedError("no bound on the curvature of mixed weights is known")

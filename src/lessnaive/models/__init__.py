@@ -5,6 +5,7 @@ from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.group_lasso import GroupLassoNB
 from lessnaive.models.naive_bayes import NaiveBayes
+from lessnaive.models.nb_logistic import NBLogistic
 from lessnaive.models.relevance import RelevanceWeightedNB
 from lessnaive.models.selective import SelectiveNB
 
@@ -13,6 +14,7 @@ __all__ = [
     "BaristaNB",
     "BaristaNBCV",
     "GroupLassoNB",
+    "NBLogistic",
     "NaiveBayes",
     "RelevanceWeightedNB",
     "SelectiveNB",

@@ -17,7 +17,16 @@ from lessnaive.models.parameters import GenerativeParameters
 from lessnaive.models.statistics import learn
 from lessnaive.penalty import ElasticNet
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import FISTA, ISTA, LBFGS, ProxNewton, Solution, Solver
+from lessnaive.solver import (
+    FISTA,
+    ISTA,
+    LBFGS,
+    GradientDescent,
+    Newton,
+    ProxNewton,
+    Solution,
+    Solver,
+)
 from lessnaive.table.training import Training
 
 __all__ = [
@@ -39,6 +48,8 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "fista": FISTA,
     "ista": ISTA,
     "lbfgs": LBFGS,
+    "newton": Newton,
+    "gradient_descent": GradientDescent,
 }
 
 
@@ -159,7 +170,7 @@ def weighted_scorecard(scorecard: Scorecard, weights: Floats) -> Scorecard:
 
 
 def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
-    if not penalty.is_null or not isinstance(loss, WeightedEvidenceLoss) or loss.squared:
+    if not penalty.is_null or not loss.is_convex:
         return False
     directions = (solution.weights, solution.weights - start, solution.last_move)
     return any(loss.separates(direction) for direction in directions)

@@ -1,6 +1,6 @@
 """What a fitted model is: intercepts, and a table or a curve of scores for each column."""
 
 from lessnaive.scorecard.card import Contributions, Scorecard
-from lessnaive.scorecard.terms import QuadraticTerm, TableTerm, Term
+from lessnaive.scorecard.terms import LinearTerm, QuadraticTerm, TableTerm, Term
 
-__all__ = ["Contributions", "QuadraticTerm", "Scorecard", "TableTerm", "Term"]
+__all__ = ["Contributions", "LinearTerm", "QuadraticTerm", "Scorecard", "TableTerm", "Term"]

@@ -15,6 +15,7 @@ from lessnaive.table import Column, Schema, Value
 
 __all__ = [
     "LARGEST_SCORE",
+    "LinearTerm",
     "Lookup",
     "Quadratic",
     "QuadraticTerm",
@@ -44,7 +45,10 @@ class Lookup(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """Work for the scoring kernel: offset - weight ((x - center) / scale)^2 / 2, or missing."""
+    """Work for the scoring kernel: offset - weight ((x - center) / scale)^2 / 2, or missing.
+
+    With parameters of two rows it is a line: slope (x - center), or 0 where missing.
+    """
 
     values: NDArray[Any]
     parameters: Floats
@@ -264,10 +268,74 @@ class QuadraticTerm(Term):
         return cls(fields["name"].text(), (place,), np.stack(parameters), counts)
 
 
+class LinearTerm(Term):
+    """A line in x for each class: slope (x - center), and nothing where x is missing.
+
+    Attributes
+    ----------
+    center : float
+        Where the line crosses 0.
+    slope : array of shape (n_classes,)
+        Score per unit.
+    counts : array of shape (2, n_classes)
+        Weight of the training rows with a missing value and with a value.
+    """
+
+    type = "linear"
+
+    def __init__(
+        self, name: str, inputs: tuple[int, ...], center: float, slope: Floats, counts: Floats
+    ) -> None:
+        super().__init__(name, inputs)
+        self.center = center
+        self.slope = slope
+        self.counts = counts
+
+    def operand(self, columns: Sequence[Column]) -> Quadratic:
+        """Return the values of the column and the lines."""
+        lines = np.stack([np.full_like(self.slope, self.center), self.slope])
+        return Quadratic(columns[0].numbers(), lines)
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        return type(self)(self.name, self.inputs, self.center, self.slope * weights, self.counts)
+
+    def rows(self) -> Iterator[TermRow]:
+        """One line with the score of one unit above the center."""
+        yield TermRow(f"{self.center:.6g} + 1", self.slope, self.counts[1])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the term as plain data."""
+        return {
+            "type": self.type,
+            "name": self.name,
+            "inputs": list(self.inputs),
+            "center": self.center,
+            "slope": self.slope.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        fields = node.record("type", "name", "inputs", "center", "slope", "counts")
+        place = _one_input(fields["inputs"], schema)
+        if schema.categorical[place]:
+            raise node.error(f"column {place} of the schema is categorical and has no line")
+        return cls(
+            fields["name"].text(),
+            (place,),
+            fields["center"].number(),
+            fields["slope"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["counts"].matrix(2, n_classes, 0.0),
+        )
+
+
 _ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
 _TYPES: dict[str, type[Term]] = {
     **dict.fromkeys(_ENCODINGS, TableTerm),
     QuadraticTerm.type: QuadraticTerm,
+    LinearTerm.type: LinearTerm,
 }
 
 

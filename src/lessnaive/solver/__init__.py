@@ -2,6 +2,7 @@
 
 from lessnaive.solver.base import Solution, Solver
 from lessnaive.solver.certificate import suboptimality_bound
+from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
 from lessnaive.solver.prox_newton import ProxNewton
 from lessnaive.solver.proximal_gradient import FISTA, ISTA
@@ -10,6 +11,8 @@ __all__ = [
     "FISTA",
     "ISTA",
     "LBFGS",
+    "GradientDescent",
+    "Newton",
     "ProxNewton",
     "Solution",
     "Solver",

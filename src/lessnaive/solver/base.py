@@ -63,6 +63,8 @@ class History:
     ----------
     objective, residual, step, seconds : list of float
         Objective, KKT residual, length of the step, and time since the start.
+    decrement : list of float
+        What the slope promises of the direction taken, of solvers that look at it.
     weights : list of array
         The iterates, if they were asked for.
     """
@@ -72,6 +74,7 @@ class History:
     residual: list[float] = field(default_factory=list)
     step: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    decrement: list[float] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
     _began: float = field(default_factory=time.perf_counter)
 
@@ -92,6 +95,8 @@ class History:
             "step": np.array(self.step),
             "seconds": np.array(self.seconds),
         }
+        if self.decrement:
+            out["decrement"] = np.array(self.decrement)
         if self.keep_weights:
             out["weights"] = np.array(self.weights)
         return out

@@ -50,6 +50,9 @@ class ProxNewton(Solver):
         Whether to estimate the curvature of large tables from a part of their rows.
     max_weights : int, default=3000
         Most weights for which a matrix of second derivatives is made.
+    keep_curvature : bool, default=False
+        Whether the curvature is looked at again only when progress is slow, also from one call to
+        the next: for a path of penalties, whose minima are near each other.
     keep_weights : bool, default=False
         Whether the history keeps the iterates.
     callback : callable, optional
@@ -61,11 +64,14 @@ class ProxNewton(Solver):
         *,
         sample: bool = True,
         max_weights: int = 3000,
+        keep_curvature: bool = False,
         keep_weights: bool = False,
         callback: Callable[[int, Point], None] | None = None,
     ) -> None:
         self.sample = sample
         self.max_weights = max_weights
+        self.keep_curvature = keep_curvature
+        self._kept: Floats | None = None
         self.keep_weights = keep_weights
         self.callback = callback
 
@@ -99,9 +105,15 @@ class ProxNewton(Solver):
             # The model need not be minimized any better than it fits.
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
-            goal = _minimum_of_model(loss, penalty, point, rows, n_iter, damping, tolerance)
+            chosen = _moving(penalty, point)
+            hessian, fresh = self._curvature(loss, point, chosen, rows, n_iter)
+            goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
             n_iter += 1
+            if not fresh and (following is None or following.residual > _SLOW * point.residual):
+                self._kept = None
+                if following is None:
+                    continue
             if following is None:
                 stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
@@ -114,6 +126,18 @@ class ProxNewton(Solver):
             self._note(history, point, step)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 
+    def _curvature(
+        self, loss: Curvature, point: Point, chosen: NDArray[np.int64], rows: int, seed: int
+    ) -> tuple[Floats, bool]:
+        """Return the curvature by the chosen weights, and whether it is of this very point."""
+        if not self.keep_curvature:
+            return loss.curvature(point.weights, chosen, rows, seed), True
+        fresh = self._kept is None
+        if self._kept is None:
+            everything = np.arange(point.weights.size)
+            self._kept = loss.curvature(point.weights, everything, rows, seed)
+        return np.ascontiguousarray(self._kept[np.ix_(chosen, chosen)]), fresh
+
     def _first_rows(self, loss: Loss) -> int:
         """Rows whose curvature costs about as much as the gradient of all rows."""
         assert isinstance(loss, Curvature)
@@ -123,30 +147,33 @@ class ProxNewton(Solver):
         return min(loss.n_rows, max(_FEWEST_ROWS, 16 * loss.n_rows // size))
 
 
+def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
+    """Places of the weights that are away from their target or want to leave it."""
+    moving = penalty.subgradient(point.weights, point.gradient) != 0
+    moving |= point.weights != penalty.target
+    moving |= penalty.l1 * np.broadcast_to(penalty.factor, moving.shape) == 0
+    return np.flatnonzero(moving)
+
+
 def _minimum_of_model(
-    loss: Curvature,
+    hessian: Floats,
     penalty: ElasticNet,
     point: Point,
-    rows: int,
-    seed: int,
+    chosen: NDArray[np.int64],
     damping: float,
     tolerance: float,
 ) -> Floats:
     """Weights that minimize the quadratic model of the loss plus the penalty."""
-    weights, gradient = point.weights, point.gradient
-    moving = penalty.subgradient(weights, gradient) != 0
-    moving |= weights != penalty.target
-    moving |= penalty.l1 * np.broadcast_to(penalty.factor, weights.shape) == 0
-    chosen = np.flatnonzero(moving)
-    hessian = loss.curvature(weights, chosen, rows, seed)
+    weights = point.weights
     if damping > 0:
+        hessian = hessian.copy()
         diagonal = np.einsum("kk->k", hessian)
         diagonal += damping * (diagonal + diagonal.mean())
     out = weights.copy()
     x = weights.ravel()[chosen]
     _core.solve_quadratic(
         hessian,
-        gradient.ravel()[chosen],
+        point.gradient.ravel()[chosen],
         np.full(len(chosen), penalty.target),
         np.broadcast_to(penalty.lower, weights.shape).ravel()[chosen],
         np.broadcast_to(penalty.upper, weights.shape).ravel()[chosen],

@@ -1,0 +1,104 @@
+"""The loss of a linear model, logistic or multinomial."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lessnaive import _core
+from lessnaive.loss.base import Curvature, Lipschitz, Loss
+
+__all__ = ["LinearLoss"]
+
+Floats = NDArray[np.float64]
+
+_FAR = 1e7
+
+
+class LinearLoss(Loss, Curvature):
+    r"""The negative log-likelihood of a linear model, by its coefficients around a target.
+
+    The rows know coefficients of their own (of centered numbers, and of every code); what is
+    penalized are other coordinates of the same, :math:`\beta = A (\theta_0 + \theta)`.
+
+    Parameters
+    ----------
+    rows : _core.LinearRows
+        The rows.
+    coordinates : sparse array of shape (n_coefficients, n_coordinates)
+        The matrix A, the same for all outputs.
+    target : array of shape (n_outputs, n_coordinates)
+        The coordinates :math:`\theta_0` at which the weights of this loss are 0.
+    """
+
+    is_convex = True
+
+    def __init__(self, rows: _core.LinearRows, coordinates: csr_array, target: Floats) -> None:
+        self.rows = rows
+        self.coordinates = coordinates
+        self.target = target
+        self.shape = target.shape
+        self.n_rows = rows.rows
+
+    def coefficients(self, weights: Floats) -> Floats:
+        """Return the coefficients that the rows know."""
+        out = (self.coordinates @ (self.target + weights).T).T
+        return np.ascontiguousarray(out, dtype=np.float64)
+
+    def value(self, weights: Floats) -> float:
+        """Return the loss."""
+        return self.rows.loss(self.coefficients(weights), None)
+
+    def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """Return the loss and its gradient."""
+        coefficients = self.coefficients(weights)
+        gradient = np.empty_like(coefficients)
+        value = self.rows.loss(coefficients, gradient)
+        return value, np.ascontiguousarray((self.coordinates.T @ gradient.T).T)
+
+    def curvature(
+        self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
+    ) -> Floats:
+        """Return the Hessian by the chosen coordinates; always of all rows."""
+        full = self._hessian(self.coefficients(weights))
+        return np.ascontiguousarray(full[np.ix_(chosen, chosen)])
+
+    def separates(self, direction: Floats) -> bool:
+        """Whether no row ever loses by moving the weights in a direction, and some row gains."""
+        size = float(np.abs(direction).max(initial=0.0))
+        if size == 0:
+            return False
+        # A row that loses costs as much as it is moved, and that is far.
+        return self.value(_FAR / size * direction) < self.value(np.zeros_like(direction))
+
+    def lipschitz(self) -> Lipschitz:
+        """Bounds from the Hessian without any evidence, where it is largest for two classes.
+
+        With C classes the matrix diag(p) - p p' is at most half the identity, and it is
+        (1/C) (1 - 1/C) on its diagonal without evidence.
+        """
+        n_outputs, n_coordinates = self.shape
+        zero = np.zeros((n_outputs, self.rows.coefficients))
+        hessian = self._hessian(zero)
+        if n_outputs == 1:
+            bound = float(np.linalg.eigvalsh(hessian)[-1])
+            return Lipschitz(float(np.trace(hessian)) * 4, bound)
+        block = hessian[:n_coordinates, :n_coordinates]
+        block = block / ((1 - 1 / n_outputs) / n_outputs)
+        return Lipschitz(float(np.trace(block)), 0.5 * float(np.linalg.eigvalsh(block)[-1]))
+
+    def _hessian(self, coefficients: Floats) -> Floats:
+        n_outputs, n_coordinates = self.shape
+        size = self.rows.coefficients
+        inner = np.empty((n_outputs * size, n_outputs * size))
+        self.rows.curvature(coefficients, inner)
+        out = np.empty((n_outputs * n_coordinates, n_outputs * n_coordinates))
+        for a in range(n_outputs):
+            for b in range(n_outputs):
+                block = inner[a * size : (a + 1) * size, b * size : (b + 1) * size]
+                rows = slice(a * n_coordinates, (a + 1) * n_coordinates)
+                columns = slice(b * n_coordinates, (b + 1) * n_coordinates)
+                left = self.coordinates.T @ block
+                out[rows, columns] = (self.coordinates.T @ left.T).T
+        return out
