@@ -111,6 +111,7 @@ CARD = "scorecard"
 TERMS = (CARD, "terms")
 COLUMNS = (CARD, "schema", "columns")
 STATE = ("state", "columns")
+ESTIMATORS = ", ".join(lessnaive.models.__all__)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +120,11 @@ STATE = ("state", "columns")
         (put("extra", 1), "the key 'extra' is unknown."),
         (put("written_by", 1), "written_by: expected a string, got 1."),
         (put("estimator", "os.system"),
-         "estimator: expected one of NaiveBayes, got 'os.system'."),
+         f"estimator: expected one of {ESTIMATORS}, got 'os.system'."),
         (put("estimator", "BaseEstimator"),
-         "estimator: expected one of NaiveBayes, got 'BaseEstimator'."),
+         f"estimator: expected one of {ESTIMATORS}, got 'BaseEstimator'."),
         (put("estimator", ["NaiveBayes"]),
-         "estimator: expected one of NaiveBayes, got a list."),
+         f"estimator: expected one of {ESTIMATORS}, got a list."),
         # parameters
         (put("parameters", []), "parameters: expected an object, got a list."),
         (put("parameters", "gamma", 1), "parameters: NaiveBayes has no parameter 'gamma'."),

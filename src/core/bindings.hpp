@@ -65,5 +65,6 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
 
 void bind_table(nb::module_& m);
 void bind_encoding(nb::module_& m);
+void bind_stagewise(nb::module_& m);
 
 }  // namespace lessnaive

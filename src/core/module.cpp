@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
     m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
     lessnaive::bind_table(m);
     lessnaive::bind_encoding(m);
+    lessnaive::bind_stagewise(m);
 }

@@ -4,7 +4,7 @@ from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
 from lessnaive.export import load, save
-from lessnaive.models import NaiveBayes
+from lessnaive.models import NaiveBayes, StagewiseNB
 from lessnaive.scorecard import Scorecard
 
 __version__ = "0.1.0"
@@ -16,6 +16,7 @@ __all__ = [
     "ModelFormatError",
     "NaiveBayes",
     "Scorecard",
+    "StagewiseNB",
     "TableError",
     "__version__",
     "load",

@@ -44,3 +44,20 @@ def group(
     tables: Sequence[NDArray[np.float64]],
 ) -> list[tuple[list[int], list[float], float, float, float]]: ...
 def digitize(column: NDArray[Any], edges: NDArray[np.float64], out: NDArray[np.uint32]) -> None: ...
+
+STEP_LANES: int
+
+def scan_steps(
+    coded_columns: Sequence[NDArray[Any]],
+    shifts: Sequence[int],
+    tables: Sequence[NDArray[np.float64]],
+    numeric_columns: Sequence[NDArray[Any]],
+    parameters: Sequence[NDArray[np.float64]],
+    levels: Sequence[int],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    scores: NDArray[np.float64],
+    log_loss: bool,
+    tolerance: float,
+    out: NDArray[np.float64],
+) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,20 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
 
-__all__ = ["ScorecardClassifier"]
+__all__ = ["Predictor", "ScorecardClassifier"]
+
+
+class Predictor(Protocol):
+    """What turns rows into scores and probabilities of classes, as a scorecard does."""
+
+    def joint_log_probability(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row for each class, up to a constant of the row."""
+
+    def log_probability(self, X: Any) -> NDArray[np.float64]:
+        """Log-probability of each class for each row."""
+
+    def probability(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class for each row."""
 
 
 class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,7 +58,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of shape (n_samples,)
         """
-        scores = self._fitted_scorecard().joint_log_probability(X)
+        scores = self._predictor().joint_log_probability(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -61,7 +74,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self._fitted_scorecard().probability(X)
+        return self._predictor().probability(X)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row.
@@ -75,7 +88,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._fitted_scorecard().log_probability(X)
+        return self._predictor().log_probability(X)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Score of each class for each row: log P(class) + log P(row | class).
@@ -89,7 +102,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of shape (n_samples, n_classes)
         """
-        return self._fitted_scorecard().joint_log_probability(X)
+        return self._predictor().joint_log_probability(X)
 
     def _set_columns_and_classes(self, schema: Schema, classes: NDArray[Any]) -> None:
         self.classes_ = classes
@@ -107,6 +120,10 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state.record()
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
+
+    def _predictor(self) -> Predictor:
+        """Return what predictions are made with: the scorecard, unless a subclass has more."""
+        return self._fitted_scorecard()
 
     def _fitted_scorecard(self) -> Scorecard:
         scorecard: Scorecard | None = getattr(self, "scorecard_", None)
