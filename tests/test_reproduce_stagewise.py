@@ -48,8 +48,8 @@ def test_numbers_have_the_means_that_were_drawn():
 def test_neighbours_overlap_and_others_do_not():
     _, X, _ = rows(SCENARIOS["CI"])
     same = np.array([[np.mean(X[:, i] == X[:, j]) for j in range(20)] for i in range(20)])
-    # An inner column takes each of its neighbours in a quarter of the rows. If that one is inner too,
-    # it kept its value in half of these; but then it takes the other's value as often.
+    # An inner column takes each of its neighbours in a quarter of the rows. If that one is inner
+    # too, it kept its value in half of these; but then it takes the other's value as often.
     for j in range(4, 9):
         for k in (j - 1, j + 1):
             assert same[j, k] == pytest.approx(0.25, abs=0.02), (j, k)

@@ -76,9 +76,8 @@ class LevelScores:
         self._intercept = one.intercept
         self._n_rows = len(columns[0])
         self._look_ahead = look_ahead
-        self._steps = -(-look_ahead // _core.STEP_LANES) * _core.STEP_LANES
         # A level beyond the highest is the highest, so that a scan never ends before its last step.
-        shares = np.minimum(np.arange(n_levels + self._steps) / n_levels, 1.0)
+        shares = np.minimum(np.arange(n_levels + _in_lanes(look_ahead)) / n_levels, 1.0)
         self._lookups: dict[int, Lookup] = {}
         self._quadratics: dict[int, Quadratic] = {}
         for j, (first, second) in enumerate(zip(zero.terms, one.terms, strict=True)):
@@ -120,6 +119,7 @@ class LevelScores:
         scores: Floats,
         *,
         log_loss: bool,
+        n_steps: int | None = None,
     ) -> Floats:
         """Loss after one or more steps in one of the columns.
 
@@ -137,15 +137,18 @@ class LevelScores:
             What :meth:`scores` returns for the levels.
         log_loss : bool
             Whether the loss is the log-loss; else it is the weight of wrong rows.
+        n_steps : int, optional
+            Number of steps to look at, no more than the look-ahead; all of these by default.
 
         Returns
         -------
-        array of shape (n_candidates, look_ahead)
+        array of shape (n_candidates, n_steps)
             Sums over rows; infinite for steps beyond the highest level.
         """
         coded = [j for j in columns.tolist() if j in self._lookups]
         numeric = [j for j in columns.tolist() if j in self._quadratics]
-        scanned = np.empty((len(columns), self._steps))
+        n_steps = self._look_ahead if n_steps is None else n_steps
+        scanned = np.empty((len(columns), _in_lanes(n_steps)))
         _core.scan_steps(
             [self._lookups[j].codes for j in coded],
             [self._lookups[j].shift for j in coded],
@@ -160,8 +163,13 @@ class LevelScores:
             SCORE_TOLERANCE,
             scanned,
         )
-        out = np.empty((len(columns), self._look_ahead))
-        out[np.searchsorted(columns, [*coded, *numeric])] = scanned[:, : self._look_ahead]
-        steps = np.arange(1, self._look_ahead + 1)
+        out = np.empty((len(columns), n_steps))
+        out[np.searchsorted(columns, [*coded, *numeric])] = scanned[:, :n_steps]
+        steps = np.arange(1, n_steps + 1)
         out[levels[columns][:, None] + steps > self.n_levels] = np.inf
         return out
+
+
+def _in_lanes(n_steps: int) -> int:
+    """Return the number of steps that the kernel looks at, which takes several at a time."""
+    return -(-n_steps // _core.STEP_LANES) * _core.STEP_LANES

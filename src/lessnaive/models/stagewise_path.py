@@ -191,10 +191,10 @@ def _best_step(
         place, step = np.argwhere(tied)[-1].tolist()
         return _Step(int(columns[place]), step + 1, n_evaluations)
     if tied.sum() > 1:
-        some = np.flatnonzero(tied.any(axis=1))
+        some, last = np.flatnonzero(tied.any(axis=1)), int(np.argwhere(tied)[:, 1].max()) + 1
         others = np.full(values.shape, np.inf)
-        others[some] = evidence.losses_of_steps(
-            levels, columns[some], *given, log_loss=not log_loss
+        others[some, :last] = evidence.losses_of_steps(
+            levels, columns[some], *given, log_loss=not log_loss, n_steps=last
         )
         others[~tied] = np.inf
         tied = others <= others.min() + _LOSS_TOLERANCE * total
