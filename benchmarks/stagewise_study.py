@@ -77,6 +77,10 @@ def run(out: Path) -> None:
             print(f"{table:<16} {method:<24} {row['error']:.4f} {row['log_loss']:.4f}", flush=True)
 
 
+def shown(value: float, digits: int) -> str:
+    return f"{value:.3g}" if value > 1000 else f"{value:.{digits}f}"
+
+
 def report(out: Path, folder: Path) -> None:
     """Write the tables that the page of the user guide includes."""
     results = {(r["table"], r["method"]): r for r in read(out / "stagewise.jsonl")}
@@ -84,9 +88,11 @@ def report(out: Path, folder: Path) -> None:
     for key, digits in (("error", 3), ("log_loss", 3), ("columns", 1)):
         values = np.array([[results[t, m][key] for m in METHODS] for t in tables])
         rows = [
-            [t, *(f"{v:.{digits}f}" for v in row)] for t, row in zip(tables, values, strict=True)
+            [t, *(shown(v, digits) for v in row)] for t, row in zip(tables, values, strict=True)
         ]
-        rows.append(["mean", *(f"{v:.{digits}f}" for v in values.mean(axis=0))])
+        # Log-losses may explode, so that their mean says nothing.
+        name, middle = ("median", np.median) if key == "log_loss" else ("mean", np.mean)
+        rows.append([name, *(f"{v:.{digits}f}" for v in middle(values, axis=0))])
         with (folder / f"stagewise_{key}.csv").open("w", newline="") as handle:
             csv.writer(handle, lineterminator="\n").writerows([["table", *METHODS], *rows])
     print(f"{len(tables)} tables; wrote {folder}/stagewise_*.csv")

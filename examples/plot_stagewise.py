@@ -166,12 +166,12 @@ plt.show()
 # -----------
 # Stagewise naive Bayes walks on this map: each step raises one :math:`\alpha`, never to lower it
 # again. Here it has the three columns, the third of which repeats the second in half of the rows,
-# and ten copies of the first. ``nu=4`` keeps steps small, at most a tenth of the way.
+# and thirty copies of the first. ``nu=4`` keeps steps small, at most a tenth of the way.
 
 rng = np.random.default_rng(2)
 X, y = overlapping(rng, 1000, 0.5)
 X_test, y_test = overlapping(rng, 3000, 0.5)
-X, X_test = (np.hstack([part, np.repeat(part[:, :1], 10, axis=1)]) for part in (X, X_test))
+X, X_test = (np.hstack([part, np.repeat(part[:, :1], 30, axis=1)]) for part in (X, X_test))
 models = {
     "naive Bayes": NaiveBayes(categorical_features="all"),
     "stagewise": StagewiseNB(categorical_features="all", criterion="log_loss", nu=4),
