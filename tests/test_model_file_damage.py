@@ -114,6 +114,7 @@ CARD = "scorecard"
 TERMS = (CARD, "terms")
 COLUMNS = (CARD, "schema", "columns")
 STATE = ("state", "columns")
+ESTIMATORS = ", ".join(lessnaive.models.__all__)
 
 
 @pytest.mark.parametrize(

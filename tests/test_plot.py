@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from lessnaive import GroupLassoNB, MDLPDiscretizer, MODLEncoder, NaiveBayes
+from lessnaive import GroupLassoNB, MDLPDiscretizer, MODLEncoder, NaiveBayes, StagewiseNB
 from lessnaive.datasets import load_penguins
-from lessnaive.plot import BinningDisplay, GroupPathDisplay
+from lessnaive.plot import BinningDisplay, GroupPathDisplay, StagewisePathDisplay
 
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -180,7 +180,7 @@ def test_matplotlib_is_only_needed_to_draw():
     without = """
 import sys
 sys.modules["matplotlib"] = None
-from lessnaive.plot import BinningDisplay, GroupPathDisplay
+from lessnaive.plot import BinningDisplay, GroupPathDisplay, StagewisePathDisplay
 display = BinningDisplay(column="x", labels=["a"], counts=[[1, 2]], classes=[0, 1])
 try:
     display.plot()
@@ -229,3 +229,71 @@ def test_group_path_of_something_else():
         GroupPathDisplay.from_estimator(GroupLassoNB())
     with pytest.raises(ValueError, match="one penalty and no path"):
         GroupPathDisplay.from_estimator(GroupLassoNB(lam=1.0).fit(X, y))
+
+
+def stagewise_display(**options) -> StagewisePathDisplay:
+    X, y = load_penguins(backend="pandas")
+    return StagewisePathDisplay.from_estimator(StagewiseNB(**options).fit(X, y))
+
+
+def test_the_lines_of_a_stagewise_path():
+    X, y = load_penguins(backend="pandas")
+    model = StagewiseNB(criterion="log_loss").fit(X, y)
+    shown = StagewisePathDisplay.from_estimator(model)
+    moved = model.path_.levels[-1] > 0
+    assert set(shown.level_lines_) == set(X.columns[moved])
+    for name, line in shown.level_lines_.items():
+        expected = model.path_.levels[:, X.columns.get_loc(name)] / 40
+        np.testing.assert_array_equal(line.get_ydata(), expected)
+    for line, values in (
+        (shown.error_line_, model.path_.error),
+        (shown.deviance_line_, model.path_.deviance),
+        (shown.aic_line_, model.path_.aic),
+    ):
+        np.testing.assert_array_equal(line.get_ydata(), values)
+    assert [line.get_xdata()[0] for line in shown.chosen_lines_] == [model.chosen_] * 2
+
+
+def test_a_stagewise_path_has_names_everywhere():
+    shown = stagewise_display()
+    assert shown.error_ax_.get_xlabel() == "step"
+    assert shown.error_ax_.get_ylabel() == "training error"
+    assert shown.deviance_ax_.get_ylabel() == "deviance and AIC per row"
+    assert "per-class" in shown.levels_ax_.get_ylabel()
+    above, below = ([text.get_text() for text in legend.get_texts()] for legend in shown.legends_)
+    assert set(above) == set(shown.level_lines_)
+    assert below == ["training error", "deviance", "AIC"]
+    assert shown.levels_ax_.get_xlim() == shown.error_ax_.get_xlim()
+
+
+def test_many_columns_ten_names():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 14)) + 0.4 * y[:, None]
+    model = StagewiseNB(patience=None, n_levels=2).fit(X, y)
+    shown = StagewisePathDisplay.from_estimator(model)
+    assert len(shown.level_lines_) == 14
+    assert len(shown.legends_[0].get_texts()) == 10
+
+
+def test_a_stagewise_path_on_given_axes():
+    figure, axes = plt.subplots(2, 1)
+    X, y = load_penguins(backend="pandas")
+    shown = StagewisePathDisplay.from_estimator(StagewiseNB().fit(X, y), axes=axes)
+    assert shown.figure_ is figure
+    assert (shown.levels_ax_, shown.error_ax_) == tuple(axes)
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_a_path_without_steps_can_be_drawn():
+    shown = StagewisePathDisplay.from_estimator(
+        StagewiseNB(patience=1).fit([[1.0], [1.0], [1.0]], [0, 0, 1])
+    )
+    shown.figure_.canvas.draw()
+
+
+def test_only_stagewise_models_have_a_path():
+    with pytest.raises(TypeError, match="draws the path of a StagewiseNB, got NaiveBayes"):
+        StagewisePathDisplay.from_estimator(NaiveBayes())
+    with pytest.raises(NotFittedError):
+        StagewisePathDisplay.from_estimator(StagewiseNB())

@@ -1,4 +1,4 @@
-"""NaiveBayes among scikit-learn's tools."""
+"""The classifiers among scikit-learn's tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB
+from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB, StagewiseNB
 
 
 def as_text(X: Any) -> Any:
@@ -71,6 +71,9 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(numeric="gaussian_shared", priors="uniform", missing="category"),
         NaiveBayes(categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"),
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
+        StagewiseNB(),
+        StagewiseNB(categorical_features="all", criterion="log_loss", average=True),
+        StagewiseNB(choose="cv", cv=3, patience=None, n_levels=4, missing="category"),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
         SelectiveNB(),

@@ -15,8 +15,8 @@ using QuadraticTuple = std::tuple<Array, Matrix>;
 
 // Columns that are scored by codes come first, then those by parabolas.
 std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
-                                  const std::vector<QuadraticTuple>& quadratics, int64_t rows,
-                                  size_t classes) {
+                                        const std::vector<QuadraticTuple>& quadratics, int64_t rows,
+                                        size_t classes) {
     std::vector<ColumnEvidence> out;
     for (const auto& [codes, shift, table] : lookups) {
         require(table.shape(1) == classes && table.shape(0) > 0, "a table has the wrong shape");
@@ -62,7 +62,8 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
 void add_evidence_binding(const std::vector<LookupTuple>& lookups,
                           const std::vector<QuadraticTuple>& quadratics, Table scores) {
     const int64_t rows = static_cast<int64_t>(scores.shape(1));
-    const std::vector<ColumnEvidence> columns = evidence_of(lookups, quadratics, rows, scores.shape(0));
+    const std::vector<ColumnEvidence> columns =
+        evidence_of(lookups, quadratics, rows, scores.shape(0));
     const int classes = static_cast<int>(scores.shape(0));
     double* cells = scores.data();
     nb::gil_scoped_release release;

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_linear(m);
     lessnaive::bind_weights(m);
     lessnaive::bind_selection(m);
+    lessnaive::bind_stagewise(m);
 }

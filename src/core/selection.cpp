@@ -186,8 +186,9 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns, const std::vector<int64_t>& judged,
-                       const ScoredRows& rows, bool leave_one_out, bool with_log_loss) {
+std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
+                       const std::vector<int64_t>& judged, const ScoredRows& rows,
+                       bool leave_one_out, bool with_log_loss) {
     const std::vector<Reader> readers = readers_of(columns, rows.classes);
     const int64_t tasks = (rows.rows + kTaskRows - 1) / kTaskRows;
     std::vector<std::vector<Loss>> found(tasks);
@@ -212,7 +213,8 @@ std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns, const std::ve
     return out;
 }
 
-void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes, double* scores) {
+void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes,
+                  double* scores) {
     const std::vector<Reader> readers = readers_of(columns, classes);
     const int64_t tasks = (rows + kTaskRows - 1) / kTaskRows;
     parallel_for(tasks, rows * static_cast<int64_t>(columns.size()), [&](int64_t task) {

@@ -31,10 +31,12 @@ struct Loss {
 
 // With `leave_one_out` false, entry i is the loss of the scores plus column judged[i]; with true,
 // of the scores plus all columns but judged[i]. Log-losses are left out unless they are asked for.
-std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns, const std::vector<int64_t>& judged,
-                       const ScoredRows& rows, bool leave_one_out, bool with_log_loss);
+std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
+                       const std::vector<int64_t>& judged, const ScoredRows& rows,
+                       bool leave_one_out, bool with_log_loss);
 
 // Adds what the columns say to scores of shape (classes, rows).
-void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes, double* scores);
+void add_evidence(const std::vector<ColumnEvidence>& columns, int64_t rows, int classes,
+                  double* scores);
 
 }  // namespace lessnaive

@@ -8,3 +8,10 @@
 #else
 #define LESSNAIVE_WIDE
 #endif
+
+// What such functions call in their inner loops must become a part of them to be compiled twice.
+#if defined(__GNUC__)
+#define LESSNAIVE_INLINE inline __attribute__((always_inline))
+#else
+#define LESSNAIVE_INLINE inline
+#endif

@@ -13,6 +13,7 @@ from lessnaive.models import (
     NBLogistic,
     RelevanceWeightedNB,
     SelectiveNB,
+    StagewiseNB,
 )
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection import CFSSelector
@@ -34,6 +35,7 @@ __all__ = [
     "RelevanceWeightedNB",
     "Scorecard",
     "SelectiveNB",
+    "StagewiseNB",
     "TableError",
     "__version__",
     "load",

@@ -167,3 +167,20 @@ def symmetrical_uncertainty(
     weights: NDArray[np.float64] | None,
     spread_missing: bool,
 ) -> list[float]: ...
+
+STEP_LANES: int
+
+def scan_steps(
+    coded_columns: Sequence[NDArray[Any]],
+    shifts: Sequence[int],
+    tables: Sequence[NDArray[np.float64]],
+    numeric_columns: Sequence[NDArray[Any]],
+    parameters: Sequence[NDArray[np.float64]],
+    levels: Sequence[int],
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    scores: NDArray[np.float64],
+    log_loss: bool,
+    tolerance: float,
+    out: NDArray[np.float64],
+) -> None: ...

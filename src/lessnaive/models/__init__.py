@@ -8,6 +8,7 @@ from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.nb_logistic import NBLogistic
 from lessnaive.models.relevance import RelevanceWeightedNB
 from lessnaive.models.selective import SelectiveNB
+from lessnaive.models.stagewise import StagewiseNB
 
 __all__ = [
     "AttributeWeightedNB",
@@ -18,4 +19,5 @@ __all__ = [
     "NaiveBayes",
     "RelevanceWeightedNB",
     "SelectiveNB",
+    "StagewiseNB",
 ]

@@ -2,5 +2,6 @@
 
 from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
+from lessnaive.plot.stagewise import StagewisePathDisplay
 
-__all__ = ["BinningDisplay", "GroupPathDisplay"]
+__all__ = ["BinningDisplay", "GroupPathDisplay", "StagewisePathDisplay"]

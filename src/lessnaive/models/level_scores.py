@@ -1,0 +1,175 @@
+"""Evidence of columns at all levels between the pooled and the per-class estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.blending import blended
+from lessnaive.scorecard.terms import Lookup, Quadratic
+from lessnaive.table import Column
+
+__all__ = ["LevelScores", "at_levels"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Scores of classes that differ by no more than this are equal: which of the two is larger is then
+# up to the rounding of their sums.
+SCORE_TOLERANCE = 1e-9
+_JOINT = 0
+
+
+def at_levels(zero: Scorecard, one: Scorecard, levels: Integers, n_levels: int) -> Scorecard:
+    """Return the model with each column at its level; columns at level 0 are left out.
+
+    Parameters
+    ----------
+    zero, one : Scorecard
+        The models with all columns at level 0 and at the highest level.
+    levels : array of shape (n_columns,)
+        Level of each column, from 0 to `n_levels`.
+    n_levels : int
+        The highest level.
+
+    Returns
+    -------
+    Scorecard
+    """
+    terms = [
+        second if level == n_levels else blended(first, second, level / n_levels)
+        for first, second, level in zip(zero.terms, one.terms, levels.tolist(), strict=True)
+        if level > 0
+    ]
+    return Scorecard(one.model, one.schema, one.classes, one.intercept, terms)
+
+
+class LevelScores:
+    """The evidence in the rows of a table, of each column at each level.
+
+    Parameters
+    ----------
+    zero, one : Scorecard
+        The models with all columns at level 0 and at the highest level; a term for each column.
+    columns : sequence of Column
+        The rows.
+    n_levels : int
+        The highest level.
+    look_ahead : int
+        Number of steps that are looked at.
+    """
+
+    def __init__(
+        self,
+        zero: Scorecard,
+        one: Scorecard,
+        columns: Sequence[Column],
+        n_levels: int,
+        look_ahead: int,
+    ) -> None:
+        self.n_levels = n_levels
+        self.n_columns = len(one.terms)
+        self._intercept = one.intercept
+        self._n_rows = len(columns[0])
+        self._look_ahead = look_ahead
+        # A level beyond the highest is the highest, so that a scan never ends before its last step.
+        shares = np.minimum(np.arange(n_levels + _in_lanes(look_ahead)) / n_levels, 1.0)
+        self._lookups: dict[int, Lookup] = {}
+        self._quadratics: dict[int, Quadratic] = {}
+        for j, (first, second) in enumerate(zip(zero.terms, one.terms, strict=True)):
+            operand = blended(first, second, shares).operand([columns[i] for i in second.inputs])
+            if isinstance(operand, Lookup):
+                table = self._by_level(operand.table)
+                self._lookups[j] = operand._replace(table=table)
+            else:
+                parameters = self._by_level(operand.parameters)
+                self._quadratics[j] = operand._replace(parameters=parameters)
+
+    def _by_level(self, values: Floats) -> Floats:
+        """(..., class and level) as (..., class, level)."""
+        return np.ascontiguousarray(values.reshape(len(values), len(self._intercept), -1))
+
+    def scores(self, levels: Integers) -> Floats:
+        """Scores of the rows, (n_rows, n_classes), with each column at its level."""
+        lookups = {j: x for j, x in self._lookups.items() if levels[j] > 0}
+        quadratics = {j: x for j, x in self._quadratics.items() if levels[j] > 0}
+        out = np.empty((self._n_rows, len(self._intercept)))
+        _core.score(
+            [x.codes for x in lookups.values()],
+            [x.shift for x in lookups.values()],
+            [np.ascontiguousarray(x.table[:, :, levels[j]]) for j, x in lookups.items()],
+            [x.values for x in quadratics.values()],
+            [np.ascontiguousarray(x.parameters[:, :, levels[j]]) for j, x in quadratics.items()],
+            self._intercept,
+            _JOINT,
+            out,
+        )
+        return out
+
+    def losses_of_steps(
+        self,
+        levels: Integers,
+        columns: Integers,
+        labels: NDArray[np.integer],
+        weights: Floats | None,
+        scores: Floats,
+        *,
+        log_loss: bool,
+        n_steps: int | None = None,
+    ) -> Floats:
+        """Loss after one or more steps in one of the columns.
+
+        Parameters
+        ----------
+        levels : array of shape (n_columns,)
+            Level of each column now.
+        columns : array of shape (n_candidates,)
+            The columns to look at, ascending, none of them at the highest level.
+        labels : array of shape (n_rows,)
+            Place of each row's class.
+        weights : array of shape (n_rows,) or None
+            Sample weights.
+        scores : array of shape (n_rows, n_classes)
+            What :meth:`scores` returns for the levels.
+        log_loss : bool
+            Whether the loss is the log-loss; else it is the weight of wrong rows.
+        n_steps : int, optional
+            Number of steps to look at, no more than the look-ahead; all of these by default.
+
+        Returns
+        -------
+        array of shape (n_candidates, n_steps)
+            Sums over rows; infinite for steps beyond the highest level.
+        """
+        coded = [j for j in columns.tolist() if j in self._lookups]
+        numeric = [j for j in columns.tolist() if j in self._quadratics]
+        n_steps = self._look_ahead if n_steps is None else n_steps
+        scanned = np.empty((len(columns), _in_lanes(n_steps)))
+        _core.scan_steps(
+            [self._lookups[j].codes for j in coded],
+            [self._lookups[j].shift for j in coded],
+            [self._lookups[j].table for j in coded],
+            [self._quadratics[j].values for j in numeric],
+            [self._quadratics[j].parameters for j in numeric],
+            [int(levels[j]) for j in (*coded, *numeric)],
+            labels,
+            weights,
+            scores,
+            log_loss,
+            SCORE_TOLERANCE,
+            scanned,
+        )
+        out = np.empty((len(columns), n_steps))
+        out[np.searchsorted(columns, [*coded, *numeric])] = scanned[:, :n_steps]
+        steps = np.arange(1, n_steps + 1)
+        out[levels[columns][:, None] + steps > self.n_levels] = np.inf
+        return out
+
+
+def _in_lanes(n_steps: int) -> int:
+    """Return the number of steps that the kernel looks at, which takes several at a time."""
+    return -(-n_steps // _core.STEP_LANES) * _core.STEP_LANES

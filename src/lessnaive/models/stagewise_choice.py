@@ -1,0 +1,124 @@
+"""Which of the models on a stagewise path to use: one by cross-validation, or all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from lessnaive.models.generative import make_scorecard
+from lessnaive.models.level_scores import LevelScores
+from lessnaive.models.parameters import GenerativeParameters
+from lessnaive.models.pooling import pooled
+from lessnaive.models.stagewise_path import PathRules, StagewisePath, losses, walk
+from lessnaive.models.statistics import learn
+from lessnaive.scorecard import Scorecard
+from lessnaive.table.training import Training
+
+__all__ = ["StagewiseParameters", "evidence_of", "path_weights", "validated"]
+
+# Models of less than this share of the weight of the best one are left out of averages.
+_SMALLEST_WEIGHT = 1e-6
+
+
+class StagewiseParameters(GenerativeParameters, PathRules, Protocol):
+    """Parameters of stagewise naive Bayes."""
+
+    n_levels: int
+    nu: int
+    cv: Any
+
+
+def evidence_of(
+    parameters: StagewiseParameters, training: Training
+) -> tuple[Scorecard, Scorecard, LevelScores]:
+    """Learn both ends of the path and what is between them.
+
+    Parameters
+    ----------
+    parameters : estimator
+        Says how.
+    training : Training
+        The rows.
+
+    Returns
+    -------
+    zero, one : Scorecard
+        The models with pooled and with per-class parameters.
+    evidence : LevelScores
+        The evidence in the rows at all levels.
+    """
+    statistics = learn(parameters, training)
+    zero = make_scorecard(parameters, pooled(statistics))
+    one = make_scorecard(parameters, statistics)
+    columns = training.table.columns
+    return zero, one, LevelScores(zero, one, columns, parameters.n_levels, parameters.nu)
+
+
+def validated(
+    parameters: StagewiseParameters, training: Training, path: StagewisePath
+) -> NDArray[np.float64]:
+    """Cross-validate the models of a path.
+
+    Each fold has a path of its own. A model of the given path stands for the models of the same
+    size, which is the sum of the levels: in each fold the last one that is not larger.
+
+    Parameters
+    ----------
+    parameters : estimator
+        Says how.
+    training : Training
+        The rows.
+    path : StagewisePath
+        The path of all rows.
+
+    Returns
+    -------
+    array of shape (n_steps + 1,)
+        Mean loss of the held-out rows.
+    """
+    weights = np.ones(len(training.labels)) if training.weights is None else training.weights
+    # Rows of weight 0 are absent, but a splitter that was given counts them as the caller does.
+    whole = parameters.cv is None or isinstance(parameters.cv, Integral)
+    rows = np.flatnonzero(weights > 0) if whole else np.arange(len(weights))
+    labels = training.labels[rows]
+    folds = check_cv(parameters.cv, labels, classifier=True).split(labels[:, None], labels)
+    sizes = path.levels.sum(axis=1)
+    total, held_out_weight = np.zeros(len(path)), 0.0
+    for _, test in folds:
+        held_out = np.zeros(len(weights))
+        held_out[rows[test]] = weights[rows[test]]
+        fold = replace(training, weights=weights - held_out)
+        _, _, evidence = evidence_of(parameters, fold)
+        own, _ = walk(evidence, training.labels, fold.weights, parameters)
+        both = [losses(evidence.scores(levels), training.labels, held_out) for levels in own.levels]
+        values = np.array(both)[:, int(parameters.criterion == "log_loss")]
+        last = np.searchsorted(own.levels.sum(axis=1), sizes, side="right") - 1
+        total += values[last]
+        held_out_weight += held_out.sum()
+    return total / held_out_weight
+
+
+def path_weights(path: StagewisePath, criterion: str) -> NDArray[np.float64]:
+    r"""Weights :math:`\exp(-N\,\text{AIC} / 2)` of the models of a path, with sum 1.
+
+    Parameters
+    ----------
+    path : StagewisePath
+        The models.
+    criterion : {"aic", "bic"}
+        The information criterion.
+
+    Returns
+    -------
+    array of shape (n_steps + 1,)
+        0 for models that hardly matter.
+    """
+    values = path.criterion(criterion)
+    out = np.exp(-0.5 * path.total_weight * (values - values.min()))
+    out[out < _SMALLEST_WEIGHT] = 0.0
+    return np.asarray(out / out.sum())
