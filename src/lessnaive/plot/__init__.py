@@ -1,5 +1,15 @@
 """Displays: what was learned, to look at; they need matplotlib."""
 
 from lessnaive.plot.binning import BinningDisplay
+from lessnaive.plot.convergence import ConvergenceDisplay
+from lessnaive.plot.path import PathDisplay
+from lessnaive.plot.surface import CVSurfaceDisplay
+from lessnaive.plot.weights import WeightsDisplay
 
-__all__ = ["BinningDisplay"]
+__all__ = [
+    "BinningDisplay",
+    "CVSurfaceDisplay",
+    "ConvergenceDisplay",
+    "PathDisplay",
+    "WeightsDisplay",
+]

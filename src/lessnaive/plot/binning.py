@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
 from lessnaive.encoding.encodings import Groups
+from lessnaive.plot.figure import import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,16 +264,11 @@ def _too_wide(texts: Sequence[str], width: float) -> bool:
 
 
 def _new_axes(labels: Sequence[str]) -> Axes:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "BinningDisplay needs matplotlib: install it with pip install 'lessnaive[plot]'."
-        ) from error
+    plt = import_pyplot("BinningDisplay")
     width = min(max(6.4, 0.7 * len(labels) + 2.0), 20.0)
     below = _CHARACTER * min(max(map(len, labels)), _LINE_WIDTH) if _too_wide(labels, width) else 0
     _, ax = plt.subplots(figsize=(width, 4.8 + 0.6 * below), layout="constrained")
-    return ax
+    return cast("Axes", ax)
 
 
 def _colours(number: int, cmap: Any) -> NDArray[np.float64]:
