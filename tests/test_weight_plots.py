@@ -55,8 +55,9 @@ def test_convergence_by_hand():
     np.testing.assert_array_equal(distances["one"].get_ydata(), [2.0, 0.1, 0.0])
     assert [ax.get_yscale() for ax in display.axes_] == ["log", "log"]
     assert [ax.get_xlabel() for ax in display.axes_] == ["iteration", "iteration"]
+    assert written(display.figure_.legends[0].get_texts()) == ["one", "two"]
+    display.plot(x="seconds", log_x=True, axes=plt.subplots(1, 2)[1])
     assert written(display.axes_[0].get_legend().get_texts()) == ["one", "two"]
-    display.plot(x="seconds", log_x=True)
     np.testing.assert_array_equal(display.lines_[0]["two"].get_xdata(), [0.1, 0.4])
     assert [ax.get_xlabel() for ax in display.axes_] == ["seconds", "seconds"]
     assert display.axes_[0].get_xscale() == "log"

@@ -175,7 +175,12 @@ class ConvergenceDisplay:
             ax.grid(alpha=0.3)
             if log_x:
                 _log_x(ax, x)
-        self.axes_[0].legend()
+        if axes is None:  # above, where no curve is
+            self.figure_.legend(
+                handles=list(self.lines_[0].values()), loc="outside upper center", ncols=4
+            )
+        else:
+            self.axes_[0].legend()
         return self
 
     def _draw(
