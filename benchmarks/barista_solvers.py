@@ -29,8 +29,7 @@ from lessnaive.datasets import fetch
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighting import gather
 from lessnaive.penalty import ElasticNet
-from lessnaive.solver import FISTA, ISTA, LBFGS, ProxNewton, Solver, suboptimality_bound
-from lessnaive.solver.base import Point
+from lessnaive.solver import FISTA, ISTA, LBFGS, Point, ProxNewton, Solver, suboptimality_bound
 from lessnaive.table.training import read_training
 
 # The penalties (l1, l2) of Table 2 of the paper.

@@ -36,8 +36,8 @@ print(f"(by {optimum.suboptimality_rule_}) and to rounding")
 # %%
 # Three solvers
 # -------------
-# All of them start at naive Bayes, where all weights are 1. Solvers are objects; those that are made
-# with ``keep_weights=True`` keep their iterates for the picture.
+# All of them start at naive Bayes, where all weights are 1. Solvers are objects; those that are
+# made with ``keep_weights=True`` keep their iterates for the picture.
 
 solvers = {
     "ISTA": ISTA(keep_weights=True),
@@ -57,17 +57,17 @@ for name, solver in solvers.items():
 # %%
 # As in the paper: straight lines
 # -------------------------------
-# On a logarithmic scale a linear rate is a straight line. ISTA has one, as theorem 2 says for l2 > 0.
-# Plain FISTA is faster and goes in waves, since its momentum overshoots. Restarts forget the momentum
-# when it points uphill, and take the waves out.
+# On a logarithmic scale a linear rate is a straight line. ISTA has one, as theorem 2
+# says for l2 > 0. Plain FISTA is faster and goes in waves, since its momentum overshoots.
+# Restarts forget the momentum when it points uphill, and take the waves out.
 
 ConvergenceDisplay.from_histories(histories, optimum)
 plt.show()
 
 # %%
 # Where is proximal Newton? In the first few iterations, which a logarithmic axis shows. It bends
-# down: once it is near, the number of correct digits about doubles with each iteration. That is what
-# is called superlinear convergence; the straight lines of the others are not.
+# down: once it is near, the number of correct digits about doubles with each iteration. That is
+# what is called superlinear convergence; the straight lines of the others are not.
 
 ConvergenceDisplay.from_histories(histories, optimum, log_x=True)
 plt.show()

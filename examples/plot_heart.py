@@ -66,9 +66,9 @@ for kind, added in (odds - odds["1"]).items():
 # %%
 # Which penalties?
 # ----------------
-# Cross-validation chooses them. :class:`~lessnaive.BaristaNBCV` pulls the weights towards 1, so that
-# the strongest penalty is naive Bayes itself (on the left), and scores each row by what the other
-# rows say.
+# Cross-validation chooses them. :class:`~lessnaive.BaristaNBCV` pulls the weights towards 1, so
+# that the strongest penalty is naive Bayes itself (on the left), and scores each row by what the
+# other rows say.
 
 chosen = BaristaNBCV(n_l1=10).fit(patients, disease)
 CVSurfaceDisplay.from_estimator(chosen)
@@ -83,8 +83,8 @@ plt.show()
 # %%
 # What is gained
 # --------------
-# Predictions of rows that the model has not seen, in ten folds; the penalties are chosen anew inside
-# of each.
+# Predictions of rows that the model has not seen, in ten folds; the penalties are chosen anew
+# inside of each.
 
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 models = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
+from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes, load, save
 from lessnaive.datasets import load_penguins
 from lessnaive.plot import ConvergenceDisplay, CVSurfaceDisplay, PathDisplay, WeightsDisplay
 from lessnaive.solver import FISTA, ISTA, ProxNewton
@@ -81,6 +81,15 @@ def test_convergence_of_histories(penguins):
         assert distances[-1] < 1e-5 * distances[0]
         assert gaps[-1] < 1e-8 * gaps[0]
         assert (gaps > 0).all()
+
+
+def test_convergence_of_loaded_models(penguins, tmp_path):
+    save(BaristaNB().fit(*penguins), tmp_path / "model.json")
+    model = load(tmp_path / "model.json")
+    display = ConvergenceDisplay.from_histories({"loaded": model.history_}, model)
+    assert len(display.lines_[0]["loaded"].get_ydata()) == model.n_iter_ + 1
+    with pytest.raises(ValueError, match="needs the times of the iterations"):
+        display.plot(x="seconds")
 
 
 def test_convergence_without_weights(penguins):

@@ -1,8 +1,15 @@
 """Losses: what the scores of the training rows cost."""
 
-from lessnaive.loss.base import Lipschitz, Loss
+from lessnaive.loss.base import Curvature, Lipschitz, Loss
 from lessnaive.loss.evidence import gather_evidence
 from lessnaive.loss.mixed import MixedWeightsLoss
 from lessnaive.loss.weighted import WeightedEvidenceLoss
 
-__all__ = ["Lipschitz", "Loss", "MixedWeightsLoss", "WeightedEvidenceLoss", "gather_evidence"]
+__all__ = [
+    "Curvature",
+    "Lipschitz",
+    "Loss",
+    "MixedWeightsLoss",
+    "WeightedEvidenceLoss",
+    "gather_evidence",
+]

@@ -155,9 +155,10 @@ class BaristaNBCV(LearnedWeights):
         The weights of the final model.
     classes_, class_log_prior_, scorecard_, n_features_in_, feature_names_in_
         As in :class:`BaristaNB`.
-    objective_, n_iter_, converged_, history_, kkt_residual_, suboptimality_bound_, \
-suboptimality_rule_, lambda_max_, lipschitz_
-        Of the final fit, as in :class:`BaristaNB`.
+    objective_, n_iter_, converged_, history_
+        The solver's report on the final fit, as in :class:`BaristaNB`.
+    kkt_residual_, suboptimality_bound_, suboptimality_rule_, lambda_max_, lipschitz_
+        The certificate of the final fit, as in :class:`BaristaNB`.
 
     See Also
     --------

@@ -122,13 +122,14 @@ class ConvergenceDisplay:
             )
         check_is_fitted(optimum)
         best, weights = optimum.objective_, optimum.weights_
+        iterates, seconds = _all(histories, "weights"), _all(histories, "seconds")
         distances = None
-        if histories and all("weights" in history for history in histories.values()):
-            distances = {name: _distance(h["weights"], weights) for name, h in histories.items()}
+        if iterates is not None:
+            distances = {name: _distance(kept, weights) for name, kept in iterates.items()}
         display = cls(
             gaps={name: history["objective"] - best for name, history in histories.items()},
             distances=distances,
-            seconds={name: history["seconds"] for name, history in histories.items()},
+            seconds=seconds,  # which a model file does not keep
             floor=float(np.spacing(abs(best))),
         )
         return display.plot(x=x, log_x=log_x, axes=axes)
@@ -196,6 +197,13 @@ class ConvergenceDisplay:
             marker = "o" if len(heights) <= _FEW else None
             (out[name],) = ax.plot(places, heights, marker=marker, markersize=4, label=name)
         return out
+
+
+def _all(histories: Mapping[str, Mapping[str, Floats]], what: str) -> dict[str, Floats] | None:
+    """Return one entry of all histories, or None if one of them does not have it."""
+    if not all(what in history for history in histories.values()):
+        return None
+    return {name: history[what] for name, history in histories.items()}
 
 
 def _distance(iterates: Floats, weights: Floats) -> Floats:

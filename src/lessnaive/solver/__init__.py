@@ -1,6 +1,6 @@
 """Solvers: they minimize a loss plus a penalty, and say how far from the minimum they stopped."""
 
-from lessnaive.solver.base import Solution, Solver
+from lessnaive.solver.base import Point, Solution, Solver
 from lessnaive.solver.certificate import suboptimality_bound
 from lessnaive.solver.lbfgs import LBFGS
 from lessnaive.solver.prox_newton import ProxNewton
@@ -10,6 +10,7 @@ __all__ = [
     "FISTA",
     "ISTA",
     "LBFGS",
+    "Point",
     "ProxNewton",
     "Solution",
     "Solver",
