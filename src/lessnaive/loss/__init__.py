@@ -1,12 +1,13 @@
 """Losses: what the scores of the training rows cost."""
 
-from lessnaive.loss.base import Lipschitz, Loss
+from lessnaive.loss.base import Curvature, Lipschitz, Loss
 from lessnaive.loss.evidence import gather_evidence
 from lessnaive.loss.linear import LinearLoss
 from lessnaive.loss.mixed import MixedWeightsLoss
 from lessnaive.loss.weighted import WeightedEvidenceLoss
 
 __all__ = [
+    "Curvature",
     "LinearLoss",
     "Lipschitz",
     "Loss",

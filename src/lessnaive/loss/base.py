@@ -12,6 +12,8 @@ __all__ = ["Curvature", "Lipschitz", "Loss"]
 
 Floats = NDArray[np.float64]
 
+_FAR = 1e7
+
 
 class Lipschitz(NamedTuple):
     """Two upper bounds on the Lipschitz constant of the gradient of a loss.
@@ -50,12 +52,16 @@ class Loss(ABC):
     def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient."""
 
-    @abstractmethod
     def separates(self, direction: Floats) -> bool:
         """Whether no row ever loses by moving the weights in a direction, and some row gains.
 
         Then the loss has no minimum: it falls for ever along this direction.
         """
+        size = float(np.abs(direction).max(initial=0.0))
+        if size == 0:
+            return False
+        # A row that loses costs as much as it is moved, and that is far.
+        return self.value(_FAR / size * direction) < self.value(np.zeros_like(direction))
 
     @abstractmethod
     def lipschitz(self) -> Lipschitz:

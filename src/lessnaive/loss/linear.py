@@ -13,8 +13,6 @@ __all__ = ["LinearLoss"]
 
 Floats = NDArray[np.float64]
 
-_FAR = 1e7
-
 
 class LinearLoss(Loss, Curvature):
     r"""The negative log-likelihood of a linear model, by its coefficients around a target.
@@ -63,14 +61,6 @@ class LinearLoss(Loss, Curvature):
         """Return the Hessian by the chosen coordinates; always of all rows."""
         full = self._hessian(self.coefficients(weights))
         return np.ascontiguousarray(full[np.ix_(chosen, chosen)])
-
-    def separates(self, direction: Floats) -> bool:
-        """Whether no row ever loses by moving the weights in a direction, and some row gains."""
-        size = float(np.abs(direction).max(initial=0.0))
-        if size == 0:
-            return False
-        # A row that loses costs as much as it is moved, and that is far.
-        return self.value(_FAR / size * direction) < self.value(np.zeros_like(direction))
 
     def lipschitz(self) -> Lipschitz:
         """Bounds from the Hessian without any evidence, where it is largest for two classes.

@@ -86,10 +86,7 @@ class WeightedEvidenceLoss(Loss, Curvature):
         return Lipschitz(lemma1, 0.5 * max(_largest(gram) for gram in grams))
 
     def separates(self, direction: Floats) -> bool:
-        """Whether no row ever loses by moving the weights in a direction, and some row gains.
-
-        Then the loss has no minimum: it falls for ever along this direction.
-        """
+        """Whether no row ever loses by moving the weights in a direction, and some row gains."""
         smallest, largest = self.evidence.margins(self.by_class(direction))
         return largest > 0 and smallest >= -_ROUNDING * largest
 

@@ -80,6 +80,25 @@ class PenaltyPath:
         """Standard errors of the mean scores."""
         return summarize(self.fold_scores).error
 
+    def choose(self, rule: str) -> tuple[int, int]:
+        """Return the places of l2 and l1 by a rule; among equals the strongest, l1 first.
+
+        Parameters
+        ----------
+        rule : {"best", "one_se"}
+            As in :class:`BaristaNBCV`.
+
+        Returns
+        -------
+        tuple of int
+        """
+        n_l2, n_l1 = self.fold_scores.shape[1:]
+        l2_place, l1_place = np.divmod(np.arange(n_l2 * n_l1), n_l1)
+        simplicity = -(l1_place * n_l2 + l2_place)
+        summary = summarize(self.fold_scores.reshape(len(self.fold_scores), -1))
+        place = choose(summary, simplicity, one_se=rule == "one_se")
+        return place // n_l1, place % n_l1
+
 
 class BaristaNBCV(LearnedWeights):
     r"""BARISTA with l1 and l2 chosen by cross-validation.
@@ -136,9 +155,10 @@ class BaristaNBCV(LearnedWeights):
         The weights of the final model.
     classes_, class_log_prior_, scorecard_, n_features_in_, feature_names_in_
         As in :class:`BaristaNB`.
-    objective_, n_iter_, converged_, history_, kkt_residual_, suboptimality_bound_, \
-suboptimality_rule_, lambda_max_, lipschitz_
-        Of the final fit, as in :class:`BaristaNB`.
+    objective_, n_iter_, converged_, history_
+        The solver's report on the final fit, as in :class:`BaristaNB`.
+    kkt_residual_, suboptimality_bound_, suboptimality_rule_, lambda_max_, lipschitz_
+        The certificate of the final fit, as in :class:`BaristaNB`.
 
     See Also
     --------
@@ -251,7 +271,7 @@ suboptimality_rule_, lambda_max_, lipschitz_
         path = PenaltyPath(
             l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
         )
-        l2_place, l1_place = _chosen(path, one_se=self.rule == "one_se")
+        l2_place, l1_place = path.choose(self.rule)
         penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
         solution = minimize(self, loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted_scorecard(naive, solution.weights), loss, penalty, solution)
@@ -338,16 +358,6 @@ def _path(
             out[i, k] = weights
             step()
     return out
-
-
-def _chosen(path: PenaltyPath, *, one_se: bool) -> tuple[int, int]:
-    """Return the places of l2 and l1; among equals the strongest penalties, l1 first."""
-    n_l2, n_l1 = path.fold_scores.shape[1:]
-    l2_place, l1_place = np.divmod(np.arange(n_l2 * n_l1), n_l1)
-    simplicity = -(l1_place * n_l2 + l2_place)
-    summary = summarize(path.fold_scores.reshape(len(path.fold_scores), -1))
-    place = choose(summary, simplicity, one_se=one_se)
-    return place // n_l1, place % n_l1
 
 
 def _path_from_plain(node: Node, n_classes: int, n_terms: int) -> PenaltyPath:

@@ -1,7 +1,28 @@
 """Displays: what was learned, to look at; they need matplotlib."""
 
 from lessnaive.plot.binning import BinningDisplay
+from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
+from lessnaive.plot.path import PathDisplay
 from lessnaive.plot.stagewise import StagewisePathDisplay
+from lessnaive.plot.surface import CVSurfaceDisplay
+from lessnaive.plot.weights import WeightsDisplay
 
-__all__ = ["BinningDisplay", "GroupPathDisplay", "StagewisePathDisplay"]
+__all__ = [
+    "BinningDisplay",
+    "CVSurfaceDisplay",
+    "ConvergenceDisplay",
+    "GroupPathDisplay",
+    "PathDisplay",
+    "StagewisePathDisplay",
+    "WeightsDisplay",
+]
+__all__ = [
+    "BinningDisplay",
+    "CVSurfaceDisplay",
+    "ConvergenceDisplay",
+    "GroupPathDisplay",
+    "PathDisplay",
+    "StagewisePathDisplay",
+    "WeightsDisplay",
+]

@@ -1,16 +1,33 @@
-"""What all displays need: axes to draw on, and colours."""
+"""What all displays need: matplotlib, axes to draw on, colours, and text on them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
 
-__all__ = ["colours", "new_axes"]
+__all__ = ["colours", "import_pyplot", "new_axes", "write_cells"]
+
+# Luminance of a colour below which text on it is white.
+_DARK = 0.45
+
+
+def import_pyplot(display: str) -> ModuleType:
+    """Return matplotlib.pyplot, or say which display needs it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            f"{display} needs matplotlib: install it with pip install 'lessnaive[plot]'."
+        ) from error
+    return plt
 
 
 def new_axes(display: str, width: float = 6.4, height: float = 4.8) -> Axes:
@@ -27,14 +44,8 @@ def new_axes(display: str, width: float = 6.4, height: float = 4.8) -> Axes:
     -------
     matplotlib Axes
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            f"{display} needs matplotlib: install it with pip install 'lessnaive[plot]'."
-        ) from error
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
+    _, ax = import_pyplot(display).subplots(figsize=(width, height), layout="constrained")
+    return cast("Axes", ax)
 
 
 def colours(number: int, cmap: Any) -> NDArray[np.float64]:
@@ -60,3 +71,22 @@ def colours(number: int, cmap: Any) -> NDArray[np.float64]:
     if listed is not None and number <= len(listed) <= 20:
         return np.asarray(found(np.arange(number)))
     return np.asarray(found(np.linspace(0, 1, number)))
+
+
+def write_cells(ax: Axes, image: AxesImage, texts: list[list[str]]) -> list[Text]:
+    """Write into the cells of a heat map, in a colour that can be read there."""
+    colours = image.to_rgba(np.asarray(image.get_array()))
+    light = colours[..., :3] @ [0.2126, 0.7152, 0.0722]
+    return [
+        ax.text(
+            column,
+            row,
+            text,
+            ha="center",
+            va="center",
+            fontsize="small",
+            color="white" if light[row, column] < _DARK else "black",
+        )
+        for row, line in enumerate(texts)
+        for column, text in enumerate(line)
+    ]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.stagewise import StagewiseNB
 from lessnaive.models.stagewise_path import StagewisePath
+from lessnaive.plot.axes import import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -188,12 +189,7 @@ class StagewisePathDisplay:
 
 
 def _new_axes() -> Sequence[Axes]:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "StagewisePathDisplay needs matplotlib: install it with pip install 'lessnaive[plot]'."
-        ) from error
+    plt = import_pyplot("StagewisePathDisplay")
     _, axes = plt.subplots(2, 1, figsize=(7.5, 6.0), layout="constrained")
     out: Sequence[Axes] = axes.tolist()
     return out

@@ -1,6 +1,6 @@
 """Solvers: they minimize a loss plus a penalty, and say how far from the minimum they stopped."""
 
-from lessnaive.solver.base import Solution, Solver
+from lessnaive.solver.base import Point, Solution, Solver
 from lessnaive.solver.certificate import suboptimality_bound
 from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
@@ -13,6 +13,7 @@ __all__ = [
     "LBFGS",
     "GradientDescent",
     "Newton",
+    "Point",
     "ProxNewton",
     "Solution",
     "Solver",

@@ -76,9 +76,11 @@ class ProxNewton(Solver):
         self.callback = callback
 
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
-        """Refuse losses without second derivatives, and too many weights."""
+        """Refuse losses without second derivatives, other penalties, and too many weights."""
         if not isinstance(loss, Curvature):
             return "this loss has no second derivatives."
+        if type(penalty) is not ElasticNet:
+            return "its inner solver knows the elastic net only: take 'fista' or 'ista'."
         size = int(np.prod(loss.shape))
         if size > self.max_weights:
             return (
