@@ -213,7 +213,8 @@ template <class Work>
 void over_blocks(const Evidence& evidence, const double* weights, Work&& work) {
     const Tasks tasks = tasks_of(evidence);
     const int64_t blocks = static_cast<int64_t>(evidence.blocks().size());
-    const int64_t cells = evidence.rows() * (evidence.columns() + 1);
+    // Many short passes: threads must be worth waking each time.
+    const int64_t cells = evidence.rows() * (evidence.columns() + 1) / 4;
     parallel_for(tasks.count, cells, [&](int64_t task) {
         BlockPass pass(evidence, weights);
         const int64_t end = std::min(blocks, (task + 1) * tasks.blocks_each);

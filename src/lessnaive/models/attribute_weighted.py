@@ -83,8 +83,9 @@ class AttributeWeightedNB(LearnedWeights):
     objective_, n_iter_, converged_, history_
         The solver's report, as in :class:`BaristaNB`.
     kkt_residual_, suboptimality_bound_, suboptimality_rule_, lambda_max_, lipschitz_
-        The certificate, as in :class:`BaristaNB`. With the squared loss there is no bound on the
-        distance to the minimum.
+        The certificate, as in :class:`BaristaNB`; finite bounds of the weights give a bound too,
+        whose rule is "bounds". With the squared loss there is no bound on the distance to the
+        minimum.
 
     References
     ----------

@@ -115,10 +115,12 @@ class ProxNewton(Solver):
             if not fresh and (following is None or following.residual > _SLOW * point.residual):
                 self._kept = None
                 if following is None:
+                    self._note(history, point, 0.0)
                     continue
             if following is None:
                 stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
+                self._note(history, point, 0.0)
                 continue
             if following.residual > _SLOW * point.residual:
                 rows = min(loss.n_rows, 4 * rows)
