@@ -37,10 +37,13 @@ class Loss(ABC):
         Shape of the weights.
     is_convex : bool
         Whether a point without slope is a minimum.
+    has_lipschitz : bool
+        Whether bounds on the Lipschitz constant of the gradient are known.
     """
 
     shape: tuple[int, ...]
     is_convex: bool
+    has_lipschitz: bool = True
 
     @abstractmethod
     def value(self, weights: Floats) -> float:

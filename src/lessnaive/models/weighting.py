@@ -132,7 +132,8 @@ def minimize(
         warn_caller(
             f"{name}: no minimizer exists. The weights can be moved so that no training row ever "
             "loses and some gain without end, since the classes are separable and nothing is "
-            "penalized: set l1 or l2, or bounds on both sides. The weights are where the solver stopped.",
+            "penalized: set l1 or l2, or bounds on both sides. The weights are where the solver "
+            "stopped.",
             ConvergenceWarning,
         )
         return _not_converged(solution)
