@@ -61,11 +61,13 @@ class DenseEvidence:
         middle = self.score_jacobians(w)
         if squared:
             middle = middle @ middle
-        e = self.evidence
-        size = self.n_classes * self.n_columns
-        return np.einsum("n,nkl,nki,nlj->kilj", self.s, middle, e, e, optimize=True).reshape(
-            size, size
-        )
+        k, m = self.n_classes, self.n_columns
+        out = np.empty((k, m, k, m))
+        for c in range(k):
+            for d in range(k):
+                weighted = self.evidence[:, c] * (self.s * middle[:, c, d])[:, None]
+                out[c, :, d] = weighted.T @ self.evidence[:, d]
+        return out.reshape(k * m, k * m)
 
     def margins(self, direction: np.ndarray) -> np.ndarray:
         """How fast each row moves away from each other class, (n, k - 1)."""
