@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -162,7 +163,8 @@ def weighted_scorecard(scorecard: Scorecard, weights: Floats) -> Scorecard:
 def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
     if penalty.is_coercive or not isinstance(loss, WeightedEvidenceLoss) or loss.squared:
         return False
-    directions = (solution.weights, solution.weights - start, solution.last_move)
+    weights = solution.weights
+    directions = chain((weights, weights - start, solution.last_move), loss.flat_parts(weights))
     return any(loss.separates(penalty.endless_part(direction)) for direction in directions)
 
 
