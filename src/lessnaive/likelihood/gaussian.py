@@ -113,8 +113,9 @@ def log_density_without(
     squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
     rest = weight[labels] - left_out
     known = rest >= 2 - 1e-9
+    rest = np.where(known, rest, 1.0)
     away = values - mean[labels]
-    growth = weight[labels] / np.where(known, rest, 1.0)
+    growth = weight[labels] / rest
     spread = (squares.sum() if shared else squares[labels]) - left_out * away**2 * growth
     variance = spread / (np.where(known, weight.sum() - left_out, 1.0) if shared else rest)
     variance = np.where(known, variance, whole.variance[0])

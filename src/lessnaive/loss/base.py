@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -39,10 +40,13 @@ class Loss(ABC):
         Shape of the weights.
     is_convex : bool
         Whether a point without slope is a minimum.
+    has_lipschitz : bool
+        Whether bounds on the Lipschitz constant of the gradient are known.
     """
 
     shape: tuple[int, ...]
     is_convex: bool
+    has_lipschitz: bool = True
 
     @abstractmethod
     def value(self, weights: Floats) -> float:
@@ -62,6 +66,10 @@ class Loss(ABC):
             return False
         # A row that loses costs as much as it is moved, and that is far.
         return self.value(_FAR / size * direction) < self.value(np.zeros_like(direction))
+
+    def flat_parts(self, weights: Floats) -> Iterable[Floats]:
+        """Return the parts of weights along which the loss hardly bends, if they are known."""
+        return ()
 
     @abstractmethod
     def lipschitz(self) -> Lipschitz:

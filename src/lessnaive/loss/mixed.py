@@ -28,6 +28,7 @@ class MixedWeightsLoss(Loss):
     """
 
     is_convex = False
+    has_lipschitz = False
 
     def __init__(self, evidence: _core.Evidence, *, squared: bool) -> None:
         self.evidence = evidence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,10 @@ Floats = NDArray[np.float64]
 
 # A row that loses less than this share of what another gains counts as one that does not lose.
 _ROUNDING = 1e-6
+# Curvatures below these shares of the largest count as none, in turn, while a direction is sought.
+_FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
+# Most weights for which this is done.
+_MOST_WEIGHTS = 1000
 
 
 class WeightedEvidenceLoss(Loss, Curvature):
@@ -88,7 +94,24 @@ class WeightedEvidenceLoss(Loss, Curvature):
     def separates(self, direction: Floats) -> bool:
         """Whether no row ever loses by moving the weights in a direction, and some row gains."""
         smallest, largest = self.evidence.margins(self.by_class(direction))
-        return largest > 0 and smallest >= -_ROUNDING * largest
+        lemma1 = self.lipschitz().lemma1
+        size = np.linalg.norm(direction) * np.sqrt(lemma1 / max(self.evidence.total_weight, 1.0))
+        return largest > _ROUNDING**2 * size and smallest >= -_ROUNDING * largest
+
+    def flat_parts(self, weights: Floats) -> Iterator[Floats]:
+        """Yield the parts of weights along which the loss hardly bends there.
+
+        If some rows can be separated and others cannot, the former are soon so sure that all the
+        curvature left is that of the latter: what separates is found where they do not move.
+        """
+        if weights.size > _MOST_WEIGHTS:
+            return
+        everything = np.arange(weights.size)
+        curves, axes = np.linalg.eigh(self.curvature(weights, everything, self.n_rows, 0))
+        along = axes.T @ weights.ravel()
+        for share in _FLAT:
+            flat = curves <= share * curves[-1]
+            yield (axes[:, flat] @ along[flat]).reshape(weights.shape)
 
 
 def _largest(matrix: Floats) -> float:

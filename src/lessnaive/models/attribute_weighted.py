@@ -62,8 +62,8 @@ class AttributeWeightedNB(LearnedWeights):
     solver : {"auto", "prox_newton", "fista", "ista", "lbfgs"} or Solver, default="auto"
         How the minimum is found, as in :class:`BaristaNB`.
     tol : float, default=1e-9
-        The solver stops when the KKT residual is at most `tol` times the smaller of ``lambda_max_``
-        and the objective.
+        The solver stops when the KKT residual is at most `tol` times the largest slope where all
+        weights are at the target, or times the objective if that is smaller and the loss convex.
     max_iter : int, default=10000
         Most iterations.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor

@@ -123,8 +123,8 @@ class BaristaNBCV(LearnedWeights):
     rule : {"best", "one_se"}, default="best"
         Whether to take the pair with the best mean score, or the strongest penalties (l1 first)
         whose score is within one standard error of it.
-    cv : int, splitter or iterable, default=5
-        Number of stratified folds, or something that splits the rows.
+    cv : int, splitter, iterable or None, default=5
+        Number of stratified folds (None: 5), or something that splits the rows.
     random_state : int, RandomState or None, default=0
         The seed of the shuffle of the folds.
     n_jobs : int, default=None
@@ -257,7 +257,7 @@ class BaristaNBCV(LearnedWeights):
         naive, loss = gather(self, training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
-        folds = split_rows(self.cv, training.labels, self.random_state)
+        folds = split_rows(self.cv, training.labels, training.weights, self.random_state)
         total = (len(folds) + 1) * len(l1_values) * len(l2_values)
         with progress("penalties", total, bool(self.verbose)) as step:
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -143,7 +144,8 @@ def minimize(
         warn_caller(
             f"{name}: no minimizer exists. The weights can be moved so that no training row ever "
             "loses and some gain without end, since the classes are separable and nothing is "
-            "penalized: set l1 or l2, or bounds. The weights are where the solver stopped.",
+            "penalized: set l1 or l2, or bounds on both sides. The weights are where the solver "
+            "stopped.",
             ConvergenceWarning,
         )
         return _not_converged(solution)
@@ -170,10 +172,11 @@ def weighted_scorecard(scorecard: Scorecard, weights: Floats) -> Scorecard:
 
 
 def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
-    if not penalty.is_null or not loss.is_convex:
+    if penalty.is_coercive or not loss.is_convex:
         return False
-    directions = (solution.weights, solution.weights - start, solution.last_move)
-    return any(loss.separates(direction) for direction in directions)
+    weights = solution.weights
+    directions = chain((weights, weights - start, solution.last_move), loss.flat_parts(weights))
+    return any(loss.separates(penalty.endless_part(direction)) for direction in directions)
 
 
 def _not_converged(solution: Solution) -> Solution:

@@ -51,17 +51,19 @@ class ElasticNet:
     @property
     def is_smooth(self) -> bool:
         """Whether there are neither absolute values nor bounds."""
-        return self.l1 == 0 and not self.is_bounded
+        bounded = np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper))
+        return self.l1 == 0 and not bounded
 
     @property
-    def is_null(self) -> bool:
-        """Whether nothing is penalized and there are no bounds."""
-        return self.l1 == 0 and self.l2 == 0 and not self.is_bounded
+    def is_coercive(self) -> bool:
+        """Whether it grows without end wherever weights go: then there is a minimum."""
+        bounded = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
+        return self.l1 > 0 or self.l2 > 0 or bool(bounded)
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether some weights are out of bounds."""
-        return bool(np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper)))
+    def endless_part(self, direction: Floats) -> Floats:
+        """Return the part of a direction that the bounds never stop."""
+        least = np.where(np.isfinite(self.lower), 0.0, -np.inf)
+        return np.clip(direction, least, np.where(np.isfinite(self.upper), 0.0, np.inf))
 
     @property
     def strong_convexity(self) -> float:

@@ -17,16 +17,23 @@ __all__ = ["over_folds", "progress", "split_rows"]
 
 Rows = NDArray[np.integer]
 
+# Of cv=None, as everywhere in scikit-learn.
+_DEFAULT_FOLDS = 5
 
-def split_rows(cv: Any, labels: Rows, random_state: Any) -> list[tuple[Rows, Rows]]:
+
+def split_rows(
+    cv: Any, labels: Rows, weights: NDArray[np.float64] | None, random_state: Any
+) -> list[tuple[Rows, Rows]]:
     """Return the training and the held-out rows of each fold.
 
     Parameters
     ----------
-    cv : int, splitter or iterable
-        A number of stratified folds, something that splits, or the splits themselves.
+    cv : int, splitter, iterable or None
+        A number of stratified folds (5 if None), something that splits, or the splits themselves.
     labels : array of shape (n_rows,)
         Place of each row's class.
+    weights : array of shape (n_rows,) or None
+        Sample weights: each part of each fold must have some.
     random_state : int, RandomState or None
         The seed of the shuffle, if `cv` is a number.
 
@@ -34,10 +41,22 @@ def split_rows(cv: Any, labels: Rows, random_state: Any) -> list[tuple[Rows, Row
     -------
     list of (array, array)
     """
+    folds = _split(_DEFAULT_FOLDS if cv is None else cv, labels, random_state)
+    if not folds:
+        raise ValueError("cv gives no folds.")
+    for number, fold in enumerate(folds):
+        for part, rows in zip(("training", "held-out"), fold, strict=True):
+            if len(rows) == 0 or (weights is not None and not weights[rows].any()):
+                raise ValueError(f"Fold {number} of cv has no {part} rows of positive weight.")
+    return folds
+
+
+def _split(cv: Any, labels: Rows, random_state: Any) -> list[tuple[Rows, Rows]]:
     if hasattr(cv, "split"):
         return list(cv.split(np.zeros((len(labels), 1)), labels))
     if not isinstance(cv, int | np.integer):
-        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        every = np.arange(len(labels))  # of which a fold is a list of places or a mask
+        return [(every[_places(train)], every[_places(test)]) for train, test in cv]
     largest = int(np.bincount(labels).max())
     if cv > largest:
         raise ValueError(
@@ -48,6 +67,11 @@ def split_rows(cv: Any, labels: Rows, random_state: Any) -> list[tuple[Rows, Row
         # Classes with fewer rows than folds are fine: they are known to all folds.
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(folds.split(np.zeros((len(labels), 1)), labels))
+
+
+def _places(rows: Any) -> NDArray[Any]:
+    out = np.asarray(rows)
+    return out if out.size else out.astype(np.int64)
 
 
 def over_folds(work: Callable[..., Any], folds: Iterable[Any], n_jobs: int | None) -> list[Any]:

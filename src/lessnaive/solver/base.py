@@ -128,11 +128,14 @@ class Stopping:
         """Look at the gradient where the penalty wants the weights."""
         target = penalty.project(np.full(loss.shape, penalty.target))
         scale = float(np.abs(loss.value_and_gradient(target)[1]).max(initial=0.0))
-        return cls(tol, scale if scale > 0 else 1.0, not penalty.is_null, max_iter)
+        # The objective matters for how near the minimum is, which is known of convex losses only;
+        # others would be followed into valleys where they are all but zero, led by rounding.
+        relative = loss.is_convex and penalty.is_coercive
+        return cls(tol, scale if scale > 0 else 1.0, relative, max_iter)
 
     def threshold(self, point: Point) -> float:
         """Return the KKT residual that is small enough."""
-        # Without a penalty the objective may fall to zero without end.
+        # If nothing holds the weights, the objective may fall to zero without end.
         return self.tol * (min(self.scale, point.objective) if self.relative else self.scale)
 
     def reached(self, point: Point) -> bool:
@@ -218,7 +221,8 @@ class Solver(ABC):
         tol : float, default=1e-8
             Stop when the KKT residual is at most `tol` times the smaller of two sizes: the largest
             entry of the gradient of the loss where all weights are at the target of the penalty
-            (the l1 that would keep them there), and the objective.
+            (the l1 that would keep them there), and the objective. Only the first counts if the
+            loss is not convex, or if nothing keeps the weights from growing without end.
         max_iter : int, default=1000
             Stop after this many iterations.
 

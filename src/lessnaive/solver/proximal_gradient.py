@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 # The first step is this many times the one that is certain to be accepted: the bound behind that
 # one is for the worst of all weights.
 _OPTIMISM = 64.0
-# Differences of sums that are smaller than this share of them are rounding.
-_ROUNDING = 1e-14
+# Differences of losses that are smaller than this share of them are spoiled by rounding.
+_ROUNDING = 1e-12
 
 
 class _ProximalGradient(Solver):
@@ -43,6 +43,8 @@ class _ProximalGradient(Solver):
 
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Take any loss and penalty; a loss that is not convex ends in a stationary point."""
+        if self.initial_step is None and not loss.has_lipschitz:
+            return "no bound on the curvature of this loss is known, so set initial_step."
         return None
 
     def _first_step(self, loss: Loss, penalty: ElasticNet) -> float:
@@ -61,9 +63,14 @@ class _ProximalGradient(Solver):
             weights = penalty.prox(start.weights - step * gradient, step)
             point = Point.at(weights, loss, penalty)
             move = weights - start.weights
-            model = smooth + float(np.vdot(move, gradient))
-            model += float(np.vdot(move, move)) / (2 * step)
-            if point.loss + penalty.smooth(weights)[0] <= model + _ROUNDING * abs(smooth):
+            room = float(np.vdot(move, move)) / (2 * step)
+            if room > _ROUNDING * abs(smooth):
+                rise = point.loss + penalty.smooth(weights)[0] - smooth
+                bend = rise - float(np.vdot(move, gradient))
+            else:  # so small a move that gradients must tell: the loss is a parabola along it
+                change = point.gradient + penalty.smooth(weights)[1] - gradient
+                bend = float(np.vdot(move, change)) / 2
+            if bend <= room:
                 return point, step
             step *= 0.5
 
