@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import lessnaive
-from lessnaive import NaiveBayes
+from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
 
 N_ROWS = 90
 
@@ -106,8 +106,11 @@ _MODELS = [
         np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 5.0]]), [False, True, False]
     ),
     NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
+    BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
+    BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
+    AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed
-#: columns; intervals and groups.
+#: columns; intervals and groups; learned weights, along a path, and mixed.
 DOCUMENTS = [document_of(model) for model in _MODELS]

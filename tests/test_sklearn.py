@@ -1,4 +1,4 @@
-"""NaiveBayes among scikit-learn's tools."""
+"""The classifiers among scikit-learn's tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import NaiveBayes
+from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
+from lessnaive.solver import FISTA
 
 
 def as_text(X: Any) -> Any:
@@ -73,6 +74,13 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
+        BaristaNB(),
+        BaristaNB(numeric="gaussian", shrink_to="one", leave_one_out=True, l1=0, solver="lbfgs"),
+        BaristaNBCV(n_l1=2, cv=3),
+        AttributeWeightedNB(l2=0.1),
+        AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
+        AttributeWeightedNB(weights="mixed", loss="squared"),
+        AttributeWeightedNB(weights="mixed", numeric="gaussian"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -179,6 +187,20 @@ def test_clone_keeps_parameters_and_forgets_the_rest(mixed):
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "classes_")
     np.testing.assert_array_equal(other.fit(X, y).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("Estimator", [BaristaNB, AttributeWeightedNB])
+def test_learned_weights_among_the_tools(mixed, Estimator):
+    X, y = mixed
+    grid = {"l2": [0.1, 1.0], "leave_one_out": [False, True]}
+    search = GridSearchCV(Estimator(l1=0.1), grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.7
+    model = clone(search.best_estimator_).set_params(solver=FISTA(), tol=1e-4)
+    other = clone(model)
+    assert isinstance(other.solver, FISTA)
+    np.testing.assert_array_equal(
+        other.fit(X, y).predict_proba(X), model.fit(X, y).predict_proba(X)
+    )
 
 
 def test_no_warnings_on_a_clean_table(mixed):

@@ -101,6 +101,7 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                                  from.quadratic.parameters + 5 * classes_);
             to.values.resize(rows_);
             if (from.own) to.own.resize(rows_);
+            if (from.sharpness) to.sharpness.resize(rows_);
             double buffer[kEvidenceBlock];
             for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
                 const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
@@ -110,6 +111,7 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                     if (place == kLeftOut) continue;
                     to.values[place] = buffer[k];
                     if (from.own) to.own[place] = from.own[first + k];
+                    if (from.sharpness) to.sharpness[place] = from.sharpness[first + k];
                 }
             }
         }
@@ -160,8 +162,9 @@ int64_t Evidence::bytes() const {
     for (const Coded& coded : coded_)
         out += static_cast<int64_t>(coded.data.size() + sizeof(double) * coded.tables.size());
     for (const Curve& curve : curves_)
-        out += static_cast<int64_t>(
-            sizeof(double) * (curve.values.size() + curve.own.size() + curve.parameters.size()));
+        out += static_cast<int64_t>(sizeof(double) *
+                                    (curve.values.size() + curve.own.size() +
+                                     curve.sharpness.size() + curve.parameters.size()));
     return out;
 }
 
@@ -175,12 +178,28 @@ LESSNAIVE_WIDE static void parabola(const double* x, double offset, double cente
     }
 }
 
+// The same where each row has a variance of its own.
+static void sharpened(const double* x, const double* sharpness, double offset, double center,
+                      double scale, double missing, double weight, int count, double* out) {
+    const double factor = std::sqrt(0.5) / scale;
+    for (int k = 0; k < count; ++k) {
+        const double z = (x[k] - center) * factor;
+        const double square = std::min(kFarthest, sharpness[k] * z * z);
+        const double there = offset + weight * (0.5 * std::log(sharpness[k]) - square);
+        out[k] = x[k] == x[k] ? there : missing;
+    }
+}
+
 void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
                               double* out) const {
     const double* p = curve.parameters.data();
     for (int c = 0; c < classes_; ++c) {
         if (c == label && !curve.own.empty())
             std::copy_n(curve.own.data() + first, count, out + c * stride);
+        else if (!curve.sharpness.empty())
+            sharpened(curve.values.data() + first, curve.sharpness.data() + first, p[c],
+                      p[classes_ + c], p[2 * classes_ + c], p[3 * classes_ + c],
+                      p[4 * classes_ + c], count, out + c * stride);
         else
             parabola(curve.values.data() + first, p[c], p[classes_ + c], p[2 * classes_ + c],
                      p[3 * classes_ + c], p[4 * classes_ + c], count, out + c * stride);
