@@ -45,7 +45,7 @@ def _newton(smooth, curvature, size):
     free = np.ones(size)
     for _ in range(200):
         value, slope = smooth(free)
-        if np.abs(slope).max() <= 1e-11 * (1 + value):
+        if np.abs(slope).max() <= 1e-9 * (1 + value):
             break
         move = -np.linalg.solve(curvature(free), slope)
         step = 1.0

@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 
 import lessnaive
-from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB, StagewiseNB
+from lessnaive import (
+    AttributeWeightedNB,
+    BaristaNB,
+    BaristaNBCV,
+    GroupLassoNB,
+    NaiveBayes,
+    RelevanceWeightedNB,
+    SelectiveNB,
+    StagewiseNB,
+)
 
 N_ROWS = 90
 
@@ -111,8 +120,11 @@ _MODELS = [
     RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
     GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
     StagewiseNB(average=True, n_levels=2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
+    BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
+    BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
+    AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed
-#: columns; intervals and groups; paths of selection and of penalties; weights.
+#: columns; intervals and groups; paths of selection and of penalties; weights, learned and mixed.
 DOCUMENTS = [document_of(model) for model in _MODELS]

@@ -79,9 +79,9 @@ def test_the_minimum_of_shared_weights(name):
 def test_solvers_agree(name, l1, l2):
     X, y = table(name)
     best = BaristaNB(l1=l1, l2=l2).fit(X, y)
-    solvers = ["fista", "prox_newton", FISTA(step="restart"), ISTA(step="restart")]
+    solvers = ["fista", "prox_newton", FISTA(step="restart")]
     if l2 == 1.0:
-        solvers.append("ista")  # too slow elsewhere
+        solvers += ["ista", ISTA(step="restart")]  # too slow elsewhere
     if l1 == 0:
         solvers.append("lbfgs")
     for solver in solvers:
@@ -92,7 +92,7 @@ def test_solvers_agree(name, l1, l2):
         if l2 > 0:
             if l1 > 0:
                 assert ((model.weights_ == 0) == (best.weights_ == 0)).all(), solver
-            np.testing.assert_allclose(model.weights_, best.weights_, atol=1e-5)
+            np.testing.assert_allclose(model.weights_, best.weights_, atol=1000 * tol)
 
 
 def test_the_minimum_does_not_depend_on_the_start():
@@ -115,7 +115,7 @@ def test_weights_held_at_one_are_naive_bayes():
     assert (exactly.weights_ == 1.0).all()
     np.testing.assert_array_equal(exactly.predict_proba(X), naive.predict_proba(X))
     started = BaristaNB(l1=0.0, l2=0.0, tol=1e9).fit(X, y)  # good enough at once
-    assert started.n_iter_ == 0
+    assert len(started.history_["objective"]) == 1
     np.testing.assert_array_equal(started.predict_proba(X), naive.predict_proba(X))
     narrow = AttributeWeightedNB(bounds=(1.0, 1.0 + 1e-12), leave_one_out=False).fit(X, y)
     np.testing.assert_allclose(narrow.predict_proba(X), naive.predict_proba(X), atol=1e-9)
@@ -228,14 +228,15 @@ SEPARABLE = {
 }
 
 
-@pytest.mark.parametrize("name", [*SEPARABLE, "zoo", "iris", *TABLES])
-@pytest.mark.parametrize("solver", ["auto", "fista", "lbfgs"])
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [(name, "auto") for name in (*SEPARABLE, "zoo", "iris", *TABLES)]
+    + [(name, solver) for name in SEPARABLE for solver in ("fista", "lbfgs")],
+)
 def test_no_minimum(name, solver):
     """The warning comes if and only if a linear program finds a direction that separates."""
     X, y = SEPARABLE[name] if name in SEPARABLE else table(name)
     y = np.asarray(y)
-    if solver != "auto" and name not in SEPARABLE:
-        pytest.skip("slow")
     numeric = "gaussian" if name == "numbers" else "mdlp"
     expected = separation(dense_of(X, y, numeric=numeric))
     assert expected or name not in SEPARABLE
@@ -290,7 +291,8 @@ def test_columns_of_one_level(l1, l2, shrink_to):
     X = X.assign(same="always", gap=None, late="x")
     X.loc[5:, "gap"] = 1.0
     for solver in ("prox_newton", "fista"):
-        model = BaristaNB(l1=l1, l2=l2, shrink_to=shrink_to, start=0.7, solver=solver)
+        options = {"l1": l1, "l2": l2, "shrink_to": shrink_to, "solver": solver, "tol": 1e-7}
+        model = BaristaNB(start=0.7, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(X, y)
@@ -298,12 +300,11 @@ def test_columns_of_one_level(l1, l2, shrink_to):
         assert silent.shape == (3, 3)
         target = 0.0 if shrink_to == "zero" else 1.0
         # FISTA gets near a target that nothing but the square pulls to.
-        near = 1e-6 if solver == "fista" and l1 == 0 else 0.0
+        near = 1e-4 if solver == "fista" and l1 == 0 else 0.0
         np.testing.assert_allclose(silent, target if l1 + l2 > 0 else 0.7, rtol=0, atol=near)
-        plain = BaristaNB(l1=l1, l2=l2, shrink_to=shrink_to, solver=solver)
-        plain.fit(X.iloc[:, :6], y)
+        plain = BaristaNB(**options).fit(X.iloc[:, :6], y)
         expected = plain.predict_proba(X.iloc[:, :6])
-        np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)
+        np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
 def test_only_columns_of_one_level():
@@ -334,7 +335,7 @@ def test_classes_of_one_row(numeric, leave_one_out):
 
 def test_26_classes():
     X, y = table("letter")
-    X, y = X.iloc[:3000], y[:3000]
+    X, y = X.iloc[:1500], y[:1500]
     model = BaristaNB(l1=1.0, l2=0.1, tol=1e-6).fit(X, y)
     assert model.weights_.shape == (26, 16)
     assert model.converged_

@@ -28,7 +28,17 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB, StagewiseNB
+from lessnaive import (
+    AttributeWeightedNB,
+    BaristaNB,
+    BaristaNBCV,
+    GroupLassoNB,
+    NaiveBayes,
+    RelevanceWeightedNB,
+    SelectiveNB,
+    StagewiseNB,
+)
+from lessnaive.solver import FISTA
 
 
 def as_text(X: Any) -> Any:
@@ -84,6 +94,13 @@ class NaiveBayesOnStrings(NaiveBayes):
         GroupLassoNB(),
         GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
         GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
+        BaristaNB(),
+        BaristaNB(numeric="gaussian", shrink_to="one", leave_one_out=True, l1=0, solver="lbfgs"),
+        BaristaNBCV(n_l1=2, cv=3),
+        AttributeWeightedNB(l2=0.1),
+        AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
+        AttributeWeightedNB(weights="mixed", loss="squared"),
+        AttributeWeightedNB(weights="mixed", numeric="gaussian"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -190,6 +207,20 @@ def test_clone_keeps_parameters_and_forgets_the_rest(mixed):
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "classes_")
     np.testing.assert_array_equal(other.fit(X, y).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("Estimator", [BaristaNB, AttributeWeightedNB])
+def test_learned_weights_among_the_tools(mixed, Estimator):
+    X, y = mixed
+    grid = {"l2": [0.1, 1.0], "leave_one_out": [False, True]}
+    search = GridSearchCV(Estimator(l1=0.1), grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.7
+    model = clone(search.best_estimator_).set_params(solver=FISTA(), tol=1e-4)
+    other = clone(model)
+    assert isinstance(other.solver, FISTA)
+    np.testing.assert_array_equal(
+        other.fit(X, y).predict_proba(X), model.fit(X, y).predict_proba(X)
+    )
 
 
 def test_no_warnings_on_a_clean_table(mixed):

@@ -158,6 +158,28 @@ def test_weights_and_rows_left_out(sizes, n_curves, weighted, left_out):
         check(problem, some_weights(problem))
 
 
+@pytest.mark.parametrize("left_out", [False, True])
+def test_variances_that_change_with_the_row(left_out):
+    """Each row has parabolas of its own: narrower by a ratio for all other classes."""
+    problem = make_problem(3, (3, 4), 2, left_out=left_out)
+    dense, rows = problem.dense, len(problem.dense.labels)
+    ratio = np.random.default_rng(0).uniform(0.5, 2.0, rows)
+    _, _, _, _, _, values, parameters, _, places = problem.arguments[:9]
+    offset, center, scale, _, weight = parameters[1]
+    x = values[1][:, None]
+    sharper = ratio[:, None] * ((x - center) / scale) ** 2 / 2 - np.log(ratio)[:, None] / 2
+    changed = ~np.isnan(x) & np.ones(3, bool)
+    if left_out:
+        changed[np.arange(rows), dense.labels] = False
+    evidence = dense.evidence[:, :, places[1]]
+    dense.evidence[:, :, places[1]] = np.where(changed, offset - weight * sharper, evidence)
+    problem.arguments.append([None, ratio])
+    check(problem, some_weights(problem))
+    for bad, message in (([ratio], "differ in number"), ([None, ratio[1:]], "differ in length")):
+        with pytest.raises(ValueError, match=message):
+            _core.Evidence(*problem.arguments[:-1], bad)
+
+
 @pytest.mark.parametrize("sizes", [(256, 257), (3, 300, 2, 2, 2, 2), (65536, 65537), (70000, 2)])
 @pytest.mark.parametrize("left_out", [False, True])
 def test_codes_of_every_width(sizes, left_out):

@@ -29,14 +29,16 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                    const std::vector<std::optional<Vector>>& own_values,
                    const std::vector<int64_t>& value_places, const Vector& intercept,
                    const std::optional<Vector>& own_intercept, const Array& labels,
-                   const std::optional<Weights>& weights) {
+                   const std::optional<Weights>& weights,
+                   const std::vector<std::optional<Vector>>& sharpness) {
     const int64_t rows = static_cast<int64_t>(labels.shape(0));
     const size_t classes = intercept.shape(0);
     require(classes > 0, "there are no classes");
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
                 codes.size() == own_tables.size() && codes.size() == coded_places.size() &&
                 values.size() == parameters.size() && values.size() == own_values.size() &&
-                values.size() == value_places.size(),
+                values.size() == value_places.size() &&
+                (sharpness.empty() || sharpness.size() == values.size()),
             "columns and terms differ in number");
     std::vector<int64_t> places(coded_places);
     places.insert(places.end(), value_places.begin(), value_places.end());
@@ -62,8 +64,12 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                 "parameters have the wrong shape");
         require(!own_values[j] || static_cast<int64_t>(own_values[j]->shape(0)) == rows,
                 "columns differ in length");
+        const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
+        require(!ratio || static_cast<int64_t>(ratio->shape(0)) == rows,
+                "columns differ in length");
         quadratics.push_back({{column_of(values[j], rows), parameters[j].data()},
                               own_values[j] ? own_values[j]->data() : nullptr,
+                              ratio ? ratio->data() : nullptr,
                               value_places[j]});
     }
     require(!own_intercept || own_intercept->shape(0) == classes,
@@ -172,7 +178,7 @@ void bind_weights(nb::module_& m) {
              nb::arg("own_tables"), nb::arg("coded_places"), nb::arg("values"),
              nb::arg("parameters"), nb::arg("own_values"), nb::arg("value_places"),
              nb::arg("intercept"), nb::arg("own_intercept").none(), nb::arg("labels"),
-             nb::arg("weights").none())
+             nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>())
         .def_prop_ro("rows", &Evidence::rows)
         .def_prop_ro("classes", &Evidence::classes)
         .def_prop_ro("columns", &Evidence::columns)

@@ -102,6 +102,7 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                                  from.quadratic.parameters + 5 * classes_);
             to.values.resize(rows_);
             if (from.own) to.own.resize(rows_);
+            if (from.sharpness) to.sharpness.resize(rows_);
             double buffer[kEvidenceBlock];
             for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
                 const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
@@ -111,6 +112,7 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                     if (place == kLeftOut) continue;
                     to.values[place] = buffer[k];
                     if (from.own) to.own[place] = from.own[first + k];
+                    if (from.sharpness) to.sharpness[place] = from.sharpness[first + k];
                 }
             }
         }
@@ -161,8 +163,9 @@ int64_t Evidence::bytes() const {
     for (const Coded& coded : coded_)
         out += static_cast<int64_t>(coded.data.size() + sizeof(double) * coded.tables.size());
     for (const Curve& curve : curves_)
-        out += static_cast<int64_t>(
-            sizeof(double) * (curve.values.size() + curve.own.size() + curve.parameters.size()));
+        out += static_cast<int64_t>(sizeof(double) *
+                                    (curve.values.size() + curve.own.size() +
+                                     curve.sharpness.size() + curve.parameters.size()));
     return out;
 }
 
@@ -173,14 +176,29 @@ LESSNAIVE_WIDE static void fill_curve(const double* x, Parabola parabola, int co
     }
 }
 
+// The same where each row has a variance of its own.
+static void fill_sharpened(const double* x, const double* sharpness, Parabola parabola, int count,
+                           double* out) {
+    for (int k = 0; k < count; ++k) {
+        const double z = (x[k] - parabola.center) * parabola.factor;
+        const double square = std::min(kFarthest, sharpness[k] * z * z);
+        const double gain = 0.5 * std::log(sharpness[k]) - square;
+        out[k] = x[k] == x[k] ? parabola.offset + parabola.weight * gain : parabola.missing;
+    }
+}
+
 void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
                               double* out) const {
+    const double* values = curve.values.data() + first;
     for (int c = 0; c < classes_; ++c) {
+        const Parabola parabola(curve.parameters.data(), classes_, c);
         if (c == label && !curve.own.empty())
             std::copy_n(curve.own.data() + first, count, out + c * stride);
+        else if (!curve.sharpness.empty())
+            fill_sharpened(values, curve.sharpness.data() + first, parabola, count,
+                           out + c * stride);
         else
-            fill_curve(curve.values.data() + first, Parabola(curve.parameters.data(), classes_, c),
-                       count, out + c * stride);
+            fill_curve(values, parabola, count, out + c * stride);
     }
 }
 

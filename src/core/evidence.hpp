@@ -29,6 +29,9 @@ struct EvidenceLookup {
 struct EvidenceQuadratic {
     Quadratic quadratic;
     const double* own;  // (rows): evidence for the row's own class with the row left out, or null
+    // (rows): how much narrower the parabolas of the other classes are with the row left out, as
+    // the ratio of variances, or null if they stay as they are.
+    const double* sharpness;
     int64_t place;
 };
 
@@ -75,7 +78,7 @@ class Evidence {
     // A column of values, the parabola of each class, and perhaps what the own class says.
     struct Curve {
         int64_t place;
-        std::vector<double> values, own;
+        std::vector<double> values, own, sharpness;
         std::vector<double> parameters;  // (5, classes)
     };
 

@@ -61,6 +61,7 @@ class Evidence:
         own_intercept: NDArray[np.float64] | None,
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
+        sharpness: Sequence[NDArray[np.float64] | None] = ...,
     ) -> None: ...
     @property
     def rows(self) -> int: ...

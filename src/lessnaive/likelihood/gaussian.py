@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 
-__all__ = ["Gaussian", "fit_gaussian", "log_density_without"]
+__all__ = ["Gaussian", "fit_gaussian", "log_density_without", "shared_variance_without"]
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 _TINY = float(np.finfo(np.float64).tiny)
@@ -85,8 +85,8 @@ def log_density_without(
 
     With N values of mean m and sum of squares S in the class, and d the distance of a value of
     weight u to m, the others have the mean :math:`m - u d / (N - u)` and the sum of squares
-    :math:`S - u d^2 N / (N - u)`. Where fewer than two others are left, the whole column stands in
-    for the class.
+    :math:`S - u d^2 N / (N - u)`. Where fewer than two others are left (no other, if the variance
+    is shared), the whole column stands in for the class.
 
     Parameters
     ----------
@@ -112,16 +112,53 @@ def log_density_without(
     weight, mean = moments[:, 0], moments[:, 1] + moments[:, 2]
     squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
     rest = weight[labels] - left_out
-    known = rest >= 2 - 1e-9
+    known = rest >= (1 if shared else 2) - 1e-9
     rest = np.where(known, rest, 1.0)
     away = values - mean[labels]
     growth = weight[labels] / rest
-    spread = (squares.sum() if shared else squares[labels]) - left_out * away**2 * growth
-    variance = spread / (np.where(known, weight.sum() - left_out, 1.0) if shared else rest)
+    if shared:
+        variance = shared_variance_without(
+            values, labels, moments, variance_floor=variance_floor, left_out=left_out
+        )
+    else:
+        variance = (squares[labels] - left_out * away**2 * growth) / rest
     variance = np.where(known, variance, whole.variance[0])
     variance = np.maximum(variance, max(variance_floor * whole.variance[0], _TINY))
     distance = np.where(known, away * growth, values - whole.mean[0])
     return np.asarray(-0.5 * (_LOG_TWO_PI + np.log(variance) + distance**2 / variance))
+
+
+def shared_variance_without(
+    values: NDArray[np.float64],
+    labels: NDArray[np.integer],
+    moments: NDArray[np.float64],
+    *,
+    variance_floor: float,
+    left_out: float,
+) -> NDArray[np.float64]:
+    """Variance that all classes share, fitted without each row in turn.
+
+    Parameters
+    ----------
+    values, labels, moments, variance_floor, left_out
+        As for :func:`log_density_without`, of a column with some spread.
+
+    Returns
+    -------
+    array of shape (n_rows,)
+        NaN where there is no value.
+    """
+    weight, mean = moments[:, 0], moments[:, 1] + moments[:, 2]
+    squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
+    rest = weight[labels] - left_out
+    away = values - mean[labels]
+    # A class of this row alone has no squares to lose.
+    growth = weight[labels] / np.where(rest >= 1 - 1e-9, rest, np.inf)
+    total = weight.sum() - left_out if weight.sum() > left_out else weight.sum()
+    whole = _merged(moments)
+    lowest = max(variance_floor * whole[3] / whole[0], _TINY)
+    variance = (squares.sum() - left_out * away**2 * growth) / total
+    return np.asarray(np.maximum(variance, lowest))
 
 
 def _merged(moments: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,10 +30,14 @@ class OwnEvidence:
         The intercept of the own class.
     terms : list of array
         For a table its scores, in the same shape; for a parabola one number per row.
+    sharpness : list of (array or None)
+        For a parabola whose variance all classes share, the ratio of that variance to the one
+        without the row, one number per row: leaving a row out changes the other classes too.
     """
 
     intercept: Floats
     terms: list[Floats]
+    sharpness: list[Floats | None]
 
 
 def gather_evidence(
@@ -63,7 +67,7 @@ def gather_evidence(
     _core.Evidence
     """
     coded: list[tuple[Lookup, Floats | None, int]] = []
-    curves: list[tuple[NDArray[Any], Floats, Floats | None, int]] = []
+    curves: list[tuple[NDArray[Any], Floats, Floats | None, Floats | None, int]] = []
     for place, term in enumerate(scorecard.terms):
         inputs = [columns[i] for i in term.inputs]
         own_term = None if own is None else own.terms[place]
@@ -79,19 +83,21 @@ def gather_evidence(
         values = np.asarray(operand.values)
         if np.isinf(values).any():
             raise infinite_value(term.name)
-        curves.append((values, operand.parameters, own_term, place))
+        sharpness = None if own is None else own.sharpness[place]
+        curves.append((values, operand.parameters, own_term, sharpness, place))
     return _core.Evidence(
         [lookup.codes for lookup, _, _ in coded],
         [lookup.shift for lookup, _, _ in coded],
         [lookup.table for lookup, _, _ in coded],
         [own_table for _, own_table, _ in coded],
         [place for _, _, place in coded],
-        [values for values, _, _, _ in curves],
-        [parameters for _, parameters, _, _ in curves],
-        [own_values for _, _, own_values, _ in curves],
-        [place for _, _, _, place in curves],
+        [curve[0] for curve in curves],
+        [curve[1] for curve in curves],
+        [curve[2] for curve in curves],
+        [curve[4] for curve in curves],
         scorecard.intercept,
         None if own is None else own.intercept,
         labels,
         weights,
+        [curve[3] for curve in curves],
     )

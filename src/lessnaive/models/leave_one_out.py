@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.likelihood.categorical import categorical_log_likelihood
-from lessnaive.likelihood.gaussian import log_density_without
+from lessnaive.likelihood.gaussian import (
+    fit_gaussian,
+    log_density_without,
+    shared_variance_without,
+)
 from lessnaive.likelihood.statistics import ValueMoments
 from lessnaive.loss.evidence import OwnEvidence
 from lessnaive.models.generative import make_scorecard
@@ -26,8 +30,8 @@ def own_evidence(
     """Return what all other rows say about the own class of each row.
 
     Leaving a row out changes the counts of its own class only, in a way that depends on nothing
-    but its class and values: a second table, not a second pass. Bins and groups stay those of all
-    rows.
+    but its class and values: a second table, not a second pass. Only a variance that all classes
+    share changes for all of them. Bins and groups stay those of all rows.
 
     A row of weight 2 stands for two equal rows, of which one is left out, so that weight 1 is taken
     off. Weights that are smaller are taken off as a whole, on average: the mean weight of the
@@ -52,14 +56,17 @@ def own_evidence(
         left_out = min(1.0, float(weights @ weights) / float(weights.sum()))
     card = make_scorecard(parameters, statistics, left_out=left_out)
     terms: list[Floats] = []
+    sharpness: list[Floats | None] = []
     for term, column in zip(card.terms, statistics.columns, strict=True):
         if isinstance(column, ValueMoments):
             values = training.table.columns[term.inputs[0]].numbers()
             terms.append(_gaussian(parameters, column, values, training, left_out))
+            sharpness.append(_sharpness(parameters, column, values, training, left_out))
         else:
             assert isinstance(term, TableTerm)
             terms.append(term.scores)
-    return OwnEvidence(card.intercept, terms)
+            sharpness.append(None)
+    return OwnEvidence(card.intercept, terms, sharpness)
 
 
 def _gaussian(
@@ -84,3 +91,27 @@ def _gaussian(
     counts = np.stack([column.missing, column.moments[:, 0]])
     absent, present = categorical_log_likelihood(counts, parameters.smoothing, left_out)
     return np.asarray(np.where(there, out + present[labels], absent[labels]))
+
+
+def _sharpness(
+    parameters: GenerativeParameters,
+    column: ValueMoments,
+    values: Floats,
+    training: Training,
+    left_out: float,
+) -> Floats | None:
+    if parameters.numeric != "gaussian_shared":
+        return None
+    with_all = fit_gaussian(
+        column.moments, shared=True, variance_floor=parameters.variance_floor
+    ).variance[0]
+    if np.isinf(with_all):
+        return None
+    without = shared_variance_without(
+        np.asarray(values, dtype=np.float64),
+        training.labels,
+        column.moments,
+        variance_floor=parameters.variance_floor,
+        left_out=left_out,
+    )
+    return np.where(np.isnan(without), 1.0, with_all / without)

@@ -64,7 +64,8 @@ class LearnedWeights(ScorecardClassifier):
         self.class_log_prior_ = scorecard.intercept.copy()
         self.weights_ = weights
         self.objective_ = solution.objective
-        self.n_iter_ = solution.n_iter
+        # As scikit-learn counts: a start that will do is one iteration too.
+        self.n_iter_ = max(1, solution.n_iter)
         self.converged_ = solution.converged
         self.history_ = solution.history.arrays()
         self.kkt_residual_ = solution.point.residual

@@ -128,8 +128,10 @@ def minimize(
     loss: Loss,
     penalty: ElasticNet,
     start: Floats,
+    *,
+    least_tol: float = 0.0,
 ) -> Solution:
-    """Minimize, and warn if the minimum was not found."""
+    """Minimize, and warn if the minimum was not found; a smaller tol than the least is not tried."""
     target = np.full(loss.shape, penalty.target)
     if penalty.l1 > 0 and loss.is_convex:
         gradient = loss.value_and_gradient(target)[1]
@@ -137,7 +139,11 @@ def minimize(
             start = target  # which is the minimum; on the way there rounding might get in
     solver = choose_solver(parameters.solver, loss, penalty)
     solution = solver.minimize(
-        loss, penalty, start, tol=parameters.tol, max_iter=parameters.max_iter
+        loss,
+        penalty,
+        start,
+        tol=max(parameters.tol, least_tol),
+        max_iter=parameters.max_iter,
     )
     name = type(parameters).__name__
     if _has_no_minimum(loss, penalty, solution, start):
