@@ -63,7 +63,8 @@ class AttributeWeightedNB(LearnedWeights):
         How the minimum is found, as in :class:`BaristaNB`.
     tol : float, default=1e-9
         The solver stops when the KKT residual is at most `tol` times the largest slope where all
-        weights are at the target, or times the objective if that is smaller and the loss convex.
+        weights are at the target, or times the objective if that is smaller and the loss convex;
+        with "mixed" it is at least 1e-6.
     max_iter : int, default=10000
         Most iterations.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor

@@ -131,7 +131,7 @@ def minimize(
     *,
     least_tol: float = 0.0,
 ) -> Solution:
-    """Minimize, and warn if the minimum was not found; a smaller tol than the least is not tried."""
+    """Minimize, and warn if the minimum was not found."""
     target = np.full(loss.shape, penalty.target)
     if penalty.l1 > 0 and loss.is_convex:
         gradient = loss.value_and_gradient(target)[1]
