@@ -35,7 +35,8 @@ def penguins():
 def chosen(penguins):
     """A model with a grid whose chosen pair is not at a corner."""
     grid = ([0.0, 0.1, 1.0, 5.0], [0.05, 0.5, 50.0])
-    return BaristaNBCV(grid=grid, cv=3, rule="one_se").fit(*penguins)
+    model = BaristaNBCV(grid=grid, cv=3, rule="one_se", shrink_to="one", leave_one_out=True)
+    return model.fit(*penguins)
 
 
 def written(texts) -> list[str]:

@@ -54,8 +54,10 @@ class BaristaNB(LearnedWeights):
 
     Parameters
     ----------
-    l1, l2 : float, default=0.1
-        Strengths of the two penalties. l1 sets weights to the target exactly.
+    l1 : float, default=0.1
+        Strength of the absolute values, which set weights to the target exactly.
+    l2 : float, default=1.0
+        Strength of the squares.
     shrink_to : {"zero", "one"}, default="zero"
         Where weights are pulled to: 0, that is to the class probabilities without any evidence, or
         1, that is to naive Bayes.
@@ -131,7 +133,7 @@ class BaristaNB(LearnedWeights):
     --------
     >>> from lessnaive import BaristaNB, datasets
     >>> X, y = datasets.load_penguins()
-    >>> model = BaristaNB(l1=2.0).fit(X, y)
+    >>> model = BaristaNB(l1=2.0, l2=0.1).fit(X, y)
     >>> model.converged_, bool(model.suboptimality_bound_ < 1e-8)
     (True, True)
     >>> model.weights_.shape, int((model.weights_ == 0).sum())
@@ -144,7 +146,7 @@ class BaristaNB(LearnedWeights):
         self,
         *,
         l1: float = 0.1,
-        l2: float = 0.1,
+        l2: float = 1.0,
         shrink_to: str = "zero",
         leave_one_out: bool = False,
         start: float | ArrayLike = 1.0,

@@ -42,7 +42,7 @@ PAPER_L2 = (0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05)
 
 _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
 # The folds only need their scores right.
-_FOLD_TOLERANCE = 1e-6
+_FOLD_TOLERANCE = 1e-8
 _PATH_FIELDS = ("l1", "l2", "weights", "nonzeros", "fold_scores")
 
 
@@ -131,9 +131,9 @@ class BaristaNBCV(LearnedWeights):
         Number of folds side by side, in threads.
     verbose : bool, default=False
         Whether to show a progress bar.
-    shrink_to : {"zero", "one"}, default="one"
+    shrink_to : {"zero", "one"}, default="zero"
         Where weights are pulled to, as in :class:`BaristaNB`.
-    leave_one_out : bool, default=True
+    leave_one_out : bool, default=False
         Whether each training row is scored by what all the other rows say, as in
         :class:`BaristaNB`.
     solver : {"auto", "prox_newton", "fista", "ista"} or Solver, default="auto"
@@ -198,8 +198,8 @@ class BaristaNBCV(LearnedWeights):
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-        shrink_to: str = "one",
-        leave_one_out: bool = True,
+        shrink_to: str = "zero",
+        leave_one_out: bool = False,
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
