@@ -1,0 +1,1 @@
+"""Results of the papers behind the models, run again: one module per paper."""
