@@ -50,22 +50,39 @@ def fixed(l1: float, l2: float) -> str:
     return f"l1 = {l1:g}, l2 = {l2:g}"
 
 
+LEAVE = {"": False, ", leave one out": True}
+SHARED: dict[str, dict[str, Any]] = {
+    "shared": {},
+    "shared in (0, 1)": {"bounds": (0, 1)},
+    "shared, l2 = 1": {"l2": 1.0},
+}
+CHOSEN = {"CV to 1": "one", "CV to 0": "zero"}
 METHODS: dict[str, Callable[[], Any]] = {
     "naive Bayes": lambda: NaiveBayes(numeric="mdlp"),
-    "shared": lambda: AttributeWeightedNB(leave_one_out=False),
-    "shared, leave one out": lambda: AttributeWeightedNB(leave_one_out=True),
-    "CV to 1": lambda: BaristaNBCV(shrink_to="one", leave_one_out=False),
-    "CV to 1, leave one out": lambda: BaristaNBCV(shrink_to="one", leave_one_out=True),
-    "CV to 0, leave one out": lambda: BaristaNBCV(shrink_to="zero", leave_one_out=True),
+    **{
+        name + left: partial(AttributeWeightedNB, leave_one_out=leave, **options)
+        for name, options in SHARED.items()
+        for left, leave in LEAVE.items()
+    },
+    **{
+        name + left: partial(BaristaNBCV, shrink_to=target, leave_one_out=leave)
+        for name, target in CHOSEN.items()
+        for left, leave in LEAVE.items()
+    },
     **{fixed(l1, l2): partial(BaristaNB, l1=l1, l2=l2) for l1, l2 in PENALTIES},
 }
 LEARNED = [name for name in METHODS if not name.startswith("l1")]
 # Which methods are held against each other.
 PAIRS = [
     ("shared, leave one out", "shared"),
+    ("shared in (0, 1), leave one out", "shared in (0, 1)"),
+    ("shared, l2 = 1, leave one out", "shared, l2 = 1"),
     ("CV to 1, leave one out", "CV to 1"),
-    ("CV to 1, leave one out", "CV to 0, leave one out"),
-    ("CV to 1, leave one out", "naive Bayes"),
+    ("CV to 0, leave one out", "CV to 0"),
+    ("CV to 0, leave one out", "CV to 1, leave one out"),
+    ("CV to 0", "CV to 1"),
+    ("CV to 0, leave one out", fixed(1.0, 1.0)),
+    ("CV to 0, leave one out", "naive Bayes"),
 ]
 MEASURES = {"log_loss": "log-loss", "accuracy": "accuracy"}
 BETTER = {"log_loss": -1, "accuracy": 1}

@@ -23,6 +23,7 @@ from reproduce.barista_cells import FOLDS, Cell, measure
 from reproduce.barista_methods import METHODS
 from reproduce.barista_report import write_report
 from reproduce.cache import ResultFile
+from reproduce.tables import make_console
 
 # Those of the paper, the fastest first.
 TABLES = (
@@ -59,19 +60,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
     small = f"{', '.join(QUICK_TABLES)}, {QUICK_SEEDS} seeds"
     parser.add_argument("--quick", action="store_true", help=small)
-    parser.add_argument("--report", type=Path, help="write tables of what is there, and stop")
+    parser.add_argument("--report", type=Path, help="write CSV tables of what is there, and stop")
     given = parser.parse_args(arguments)
     tables = given.tables or (QUICK_TABLES if given.quick else TABLES)
     seeds = given.seeds or (QUICK_SEEDS if given.quick else 10)
     results = ResultFile(given.out / "barista.jsonl", Cell._fields)
-    console = Console()
+    console = make_console()
     if given.report is None:
         try:
             run(results, tables, seeds, given.jobs)
         except KeyboardInterrupt:
             console.print("Stopped; the same command goes on from here.")
     rows = [row for row in results.rows if row["table"] in tables and row["seed"] < seeds]
-    write_report(rows, list(tables), given.report or given.out, console)
+    folder = given.report or given.out
+    write_report(rows, list(tables), folder, console, markdown=given.report is None)
 
 
 if __name__ == "__main__":

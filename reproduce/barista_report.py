@@ -20,8 +20,10 @@ Rows = list[dict[str, Any]]
 _SAME = {"BARISTA paper": "BARISTA", "BARISTA auto": "BARISTA"}
 
 
-def write_report(rows: Rows, tables: list[str], folder: Path, console: Console) -> None:
-    """Print the tables, and write them as CSV and Markdown.
+def write_report(
+    rows: Rows, tables: list[str], folder: Path, console: Console, *, markdown: bool
+) -> None:
+    """Print the tables, and write them as CSV.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ def write_report(rows: Rows, tables: list[str], folder: Path, console: Console) 
         Where the files go.
     console : Console
         Where the tables are printed.
+    markdown : bool
+        Whether to write them as Markdown too.
     """
     if not rows:
         console.print("There are no results yet.")
@@ -50,7 +54,8 @@ def write_report(rows: Rows, tables: list[str], folder: Path, console: Console) 
         table = make_table(seeds[measure] * scale, present, measure, title)
         table.show(console)
         table.write_csv(folder / f"barista_{measure}.csv")
-        table.write_markdown(folder / f"barista_{measure}.md")
+        if markdown:
+            table.write_markdown(folder / f"barista_{measure}.md")
     console.print(WHY)
 
 

@@ -11,10 +11,16 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["TextTable"]
+__all__ = ["TextTable", "make_console"]
 
-# Width where there is no terminal, as in a file.
+# Width where there is no terminal.
 _PAPER = 160
+
+
+def make_console() -> Console:
+    """As wide as the terminal; wide enough for most tables where there is none, as in a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_PAPER)
 
 
 class TextTable(NamedTuple):
@@ -30,8 +36,7 @@ class TextTable(NamedTuple):
 
     def show(self, console: Console) -> None:
         """Print the table, aligned; in parts if it is wider than the terminal."""
-        width = console.width if console.is_terminal else _PAPER
-        for part, places in enumerate(self._parts(width)):
+        for part, places in enumerate(self._parts(console.width)):
             table = Table(title=None if part else self.title, title_justify="left", box=SIMPLE_HEAD)
             for place in places:
                 name = self.header[place].replace(" ", "\n")
@@ -41,7 +46,7 @@ class TextTable(NamedTuple):
                     table.add_row(*(line[place] for place in places))
                 else:
                     table.add_section()
-            console.print(table, width=width, crop=False)
+            console.print(table)
 
     def _parts(self, width: int) -> Iterator[list[int]]:
         """Places of the columns that fit beside each other; the first is in each part."""
