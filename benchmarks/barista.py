@@ -249,7 +249,8 @@ def three_class_peers(problem: Problem) -> Iterator[tuple[float, Peer]]:
         own = model.predict_log_proba(X)[rows, problem.y]
         return float(-own.sum() + L2 * (model.coef_**2).sum())
 
-    for solver in ("lbfgs", "newton-cholesky", "saga"):
+    # The first one finds the minimum of the related problem, so it should be one that can.
+    for solver in ("newton-cholesky", "lbfgs", "saga"):
         model = LogisticRegression(
             C=1 / (2 * L2), solver=solver, fit_intercept=False, max_iter=1000
         )
