@@ -88,7 +88,7 @@ def test_the_final_model_is_the_chosen_one():
         for k, l1 in enumerate(model.path_.l1):
             alone.set_params(l1=l1, l2=l2).fit(X, y)
             np.testing.assert_allclose(model.path_.weights[i, k], alone.weights_, atol=1e-3)
-            assert model.path_.nonzeros[i, k] == (model.path_.weights[i, k] != 1).sum()
+            assert model.path_.nonzeros[i, k] == (model.path_.weights[i, k] != 0).sum()
 
 
 def test_weights_of_rows():

@@ -43,6 +43,7 @@ class WeightedEvidenceLoss(Loss, Curvature):
         self.squared = squared
         self.shared = shared
         self.is_convex = not squared
+        self._levels: dict[float, tuple[float, Floats]] = {}
         self.n_rows = evidence.rows
         by_class = (evidence.classes, evidence.columns)
         self.shape = by_class[1:] if shared else by_class
@@ -57,7 +58,19 @@ class WeightedEvidenceLoss(Loss, Curvature):
         return self.evidence.loss(self.by_class(weights), self.squared, None)
 
     def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the loss and its gradient."""
+        """Return the loss and its gradient.
+
+        Where all weights are equal, as at targets and starts, they are looked at once only.
+        """
+        level = float(weights.flat[0]) if weights.size else 0.0
+        if not (weights == level).all():
+            return self._look(weights)
+        if level not in self._levels:
+            self._levels[level] = self._look(weights)
+        value, gradient = self._levels[level]
+        return value, gradient.copy()
+
+    def _look(self, weights: Floats) -> tuple[float, Floats]:
         matrix = self.by_class(weights)
         gradient = np.empty_like(matrix)
         value = self.evidence.loss(matrix, self.squared, gradient)

@@ -54,9 +54,11 @@ class AttributeWeightedNB(LearnedWeights):
         The target t: 0, no evidence, or 1, naive Bayes.
     bounds : tuple (lower, upper), default=None
         Bounds of all weights; None for none on this side. WANBIA was published with (0, 1).
-    leave_one_out : bool, default=True
+    leave_one_out : bool or "auto", default="auto"
         Whether each training row is scored by what all the other rows say, while weights are
         learned. Otherwise a value that is rare speaks too well for the class of its own row.
+        "auto": yes if there are penalties or bounds. Without them large negative weights could read
+        the class of a row from what leaving it out takes away.
     start : float or array, default=1.0
         Where the solver begins; 1 is naive Bayes.
     solver : {"auto", "prox_newton", "fista", "ista", "lbfgs"} or Solver, default="auto"
@@ -114,6 +116,7 @@ class AttributeWeightedNB(LearnedWeights):
         "weights": [StrOptions({"shared", "class", "mixed"})],
         "loss": [StrOptions({"log", "squared"})],
         "bounds": [tuple, list, None],
+        "leave_one_out": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -125,7 +128,7 @@ class AttributeWeightedNB(LearnedWeights):
         l2: float = 0.0,
         shrink_to: str = "zero",
         bounds: tuple[float | None, float | None] | None = None,
-        leave_one_out: bool = True,
+        leave_one_out: bool | str = "auto",
         start: float | ArrayLike = 1.0,
         solver: str | Solver = "auto",
         tol: float = 1e-9,
@@ -183,8 +186,13 @@ class AttributeWeightedNB(LearnedWeights):
         if mixed and (self.l1 > 0 or self.l2 > 0):
             raise ValueError('weights="mixed" has no penalties: set l1=0 and l2=0.')
         training = read_training(X, y, sample_weight, self.categorical_features)
+        held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
-            self, training, squared=self.loss == "squared", shared=self.weights == "shared"
+            self,
+            training,
+            squared=self.loss == "squared",
+            shared=self.weights == "shared",
+            leave_one_out=held if self.leave_one_out == "auto" else bool(self.leave_one_out),
         )
         if mixed:
             learned = learn_mixed_weights(

@@ -198,7 +198,7 @@ class BaristaNB(LearnedWeights):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        naive, loss = gather(self, training)
+        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
         solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
         scorecard = weighted_scorecard(naive, solution.weights)

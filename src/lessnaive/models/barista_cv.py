@@ -254,7 +254,7 @@ class BaristaNBCV(LearnedWeights):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
-        naive, loss = gather(self, training)
+        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
         folds = split_rows(self.cv, training.labels, training.weights, self.random_state)
@@ -300,7 +300,7 @@ class BaristaNBCV(LearnedWeights):
         step: Callable[[], None],
     ) -> Floats:
         """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
-        naive, loss = gather(self, train, allow_empty=True)
+        naive, loss = gather(self, train, leave_one_out=self.leave_one_out, allow_empty=True)
         held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
         order = np.argsort(test.labels, kind="stable")
         kept = None

@@ -57,7 +57,6 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 class WeightingParameters(GenerativeParameters, Protocol):
     """Parameters of an estimator that learns weights."""
 
-    leave_one_out: bool
     solver: str | Solver
     tol: float
     max_iter: int
@@ -84,12 +83,13 @@ def gather(
     *,
     squared: bool = False,
     shared: bool = False,
+    leave_one_out: bool = False,
     allow_empty: bool = False,
 ) -> WeightedEvidence:
     """Learn naive Bayes and pack its evidence about the training rows."""
     statistics = learn(parameters, training, allow_empty=allow_empty)
     scorecard = make_scorecard(parameters, statistics)
-    own = own_evidence(parameters, statistics, training) if parameters.leave_one_out else None
+    own = own_evidence(parameters, statistics, training) if leave_one_out else None
     evidence = gather_evidence(
         scorecard, training.table.columns, training.labels, training.weights, own
     )

@@ -23,8 +23,12 @@ _SUFFICIENT = 1e-4
 _ROUNDING = 1e-12
 # Rows that the curvature is estimated from at the least.
 _FEWEST_ROWS = 16384
-# The curvature is estimated from more rows when an iteration leaves more than this of the residual.
+# So many rows for each weight give the curvature to a few percent, and no more are needed.
+_ROWS_PER_WEIGHT = 500
+# Near the minimum, the curvature is estimated from more rows when an iteration leaves more than
+# this of the residual; far from it steps are slow for other reasons.
 _SLOW = 0.3
+_NEAR = 1e-2
 # A shorter step says that the model was too flat: the curvature is raised by this share at first.
 _SHORT = 0.2
 _FIRST_DAMPING = 1e-3
@@ -122,7 +126,8 @@ class ProxNewton(Solver):
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
                 self._note(history, point, 0.0)
                 continue
-            if following.residual > _SLOW * point.residual:
+            near = point.residual < _NEAR * first
+            if near and following.residual > _SLOW * point.residual:
                 rows = min(loss.n_rows, 4 * rows)
             damping = _adapted(damping, step)
             move = following.weights - point.weights
@@ -148,7 +153,9 @@ class ProxNewton(Solver):
         if not self.sample:
             return loss.n_rows
         size = max(1, int(np.prod(loss.shape)))
-        return min(loss.n_rows, max(_FEWEST_ROWS, 16 * loss.n_rows // size))
+        enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
+        rows = max(_FEWEST_ROWS, enough)
+        return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
 
 
 def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
