@@ -10,21 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.loss import LinearLoss
-from lessnaive.models.base import ScorecardClassifier
-from lessnaive.models.design import Design
-from lessnaive.models.generative import make_scorecard
+from lessnaive.models.design import design_names
+from lessnaive.models.logistic_problem import LogisticProblem
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import learn
+from lessnaive.models.solver_report import Minimizer, SolverReport
 from lessnaive.models.weighting import SOLVERS, minimize
 from lessnaive.penalty import ElasticNet
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solution, Solver, suboptimality_bound
-from lessnaive.table.training import Training, read_training
+from lessnaive.solver import Solution, Solver
+from lessnaive.table.training import read_training
 
-__all__ = ["LOGISTIC_CONSTRAINTS", "LogisticProblem", "NBLogistic"]
+__all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
 
 Floats = NDArray[np.float64]
+
+_ARRAYS = ("coef", "intercept", "target_coef", "target_intercept")
 
 #: What values the parameters of the linear models may have.
 LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
@@ -43,115 +44,7 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class LogisticProblem:
-    """A table as a penalized linear problem around its target.
-
-    Parameters
-    ----------
-    parameters : estimator
-        An estimator with the parameters of :class:`NBLogistic`.
-    training : Training
-        The rows.
-    allow_empty : bool, default=False
-        Whether columns may be without a single value.
-    """
-
-    def __init__(self, parameters: Any, training: Training, *, allow_empty: bool = False) -> None:
-        self.parameters = parameters
-        statistics = learn(_NaiveBayesOf(parameters), training, allow_empty=allow_empty)
-        naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
-        self.design = Design(naive, training)
-        self.target = self._target()
-        coordinates = self.design.coordinates(standardize=parameters.standardize)
-        self.loss = LinearLoss(
-            self.design.rows(training), coordinates, self._to_coordinates(self.target)
-        )
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of rows of coefficients: one for two classes, else one per class."""
-        n_classes = len(self.design.naive.classes)
-        return 1 if n_classes == 2 else n_classes
-
-    def penalty(self, lam: float) -> ElasticNet:
-        """Return the penalty of this strength."""
-        parameters = self.parameters
-        ratio = {"l1": 1.0, "l2": 0.0, "elastic_net": parameters.l1_ratio}[parameters.penalty]
-        intercept = parameters.penalize_intercept
-        if intercept is None:
-            intercept = not _is(parameters.target, "zero")
-        factor = np.ones(self.loss.shape)
-        factor[:, 0] = 1.0 if intercept else 0.0
-        return ElasticNet(lam * ratio, 0.5 * lam * (1.0 - ratio), factor=factor)
-
-    def start(self) -> Floats:
-        """Return the weights at the strongest penalty: the target, with the best free intercept."""
-        weights = np.zeros(self.loss.shape)
-        penalty = self.penalty(1.0)
-        if np.all(np.asarray(penalty.factor)[:, 0] > 0):
-            return weights
-        for _ in range(50):  # Newton for the intercepts alone
-            gradient = self.loss.value_and_gradient(weights)[1][:, 0]
-            places = np.arange(self.n_outputs) * self.loss.shape[1]
-            hessian = self.loss.curvature(weights, places, self.loss.n_rows, 0)
-            step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-            weights[:, 0] -= step
-            if np.abs(step).max() < 1e-14:
-                break
-        return weights
-
-    def lambda_max(self, start: Floats) -> float:
-        """Return the smallest penalty at which all penalized coefficients are at their target.
-
-        For the elastic net; a ridge has none, and is given that of an l1_ratio of 0.001.
-        """
-        penalty = self.penalty(1.0)
-        gradient = self.loss.value_and_gradient(start)[1]
-        return penalty.lambda_max(gradient) / max(penalty.l1, 1e-3)
-
-    def coefficients(self, weights: Floats) -> Floats:
-        """Return the coefficients of the design columns, the intercept first."""
-        units = self.design.units(standardize=self.parameters.standardize)
-        moves = weights.copy()
-        moves[:, 1:] /= units
-        if self.parameters.standardize:
-            moves[:, 0] -= moves[:, 1:] @ self.design.mean
-        return self.target + moves
-
-    def scorecard(self, coefficients: Floats) -> Scorecard:
-        """Return the scorecard of coefficients."""
-        by_class = coefficients
-        if self.n_outputs == 1:
-            by_class = np.concatenate([np.zeros_like(coefficients), coefficients])
-        return self.design.scorecard(type(self.parameters).__name__, by_class)
-
-    def _target(self) -> Floats:
-        given = self.parameters.target
-        shape = (self.n_outputs, 1 + len(self.design))
-        if _is(given, "zero"):
-            return np.zeros(shape)
-        if _is(given, "naive_bayes"):
-            naive = self.design.naive_coefficients()
-            if self.n_outputs == 1:
-                return naive[1:] - naive[:1]
-            return np.asarray(naive - naive.mean(axis=0))
-        array = np.atleast_2d(np.asarray(given, dtype=np.float64))
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(
-                f"target has shape {array.shape}, but needs finite numbers of shape {shape}: an "
-                f"intercept and one for each of the columns {self.design.names}."
-            )
-        return array
-
-    def _to_coordinates(self, coefficients: Floats) -> Floats:
-        out = coefficients.copy()
-        if self.parameters.standardize:
-            out[:, 1:] *= self.design.units(standardize=True)
-            out[:, 0] += coefficients[:, 1:] @ self.design.mean
-        return out
-
-
-class NBLogistic(ScorecardClassifier):
+class NBLogistic(Minimizer):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -307,36 +200,33 @@ suboptimality_rule_
     ) -> None:
         coefficients = problem.coefficients(solution.weights)
         scorecard = problem.scorecard(coefficients)
+        report = SolverReport.of(solution, penalty, lambda_max)
+        self._show(scorecard, coefficients, problem.target, report)
+
+    def _show(
+        self, scorecard: Scorecard, coefficients: Floats, target: Floats, report: SolverReport
+    ) -> None:
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
-        self.design_names_ = problem.design.names
+        self.design_names_ = design_names(scorecard.terms)
         self.coef_, self.intercept_ = coefficients[:, 1:].copy(), coefficients[:, 0].copy()
-        self.target_coef_ = problem.target[:, 1:].copy()
-        self.target_intercept_ = problem.target[:, 0].copy()
-        self.lambda_max_ = lambda_max
-        self.objective_ = solution.objective
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.history_ = solution.history.arrays()
-        self.kkt_residual_ = solution.point.residual
-        self.suboptimality_bound_, self.suboptimality_rule_ = suboptimality_bound(
-            solution.point, penalty
+        self.target_coef_, self.target_intercept_ = target[:, 1:].copy(), target[:, 0].copy()
+        report.publish(self)
+
+    def _state_to_plain(self) -> dict[str, Any]:
+        arrays = {name: getattr(self, f"{name}_").tolist() for name in _ARRAYS}
+        return {**arrays, **SolverReport.of_model(self).to_plain()}
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        fields = state.record(*_ARRAYS, *SolverReport.names)
+        n_outputs = 1 if len(scorecard.classes) == 2 else len(scorecard.classes)
+        n_design = len(design_names(scorecard.terms))
+        coef, target_coef = (fields[k].matrix(n_outputs, n_design) for k in ("coef", "target_coef"))
+        intercepts = (fields[k].numbers(n_outputs) for k in ("intercept", "target_intercept"))
+        intercept, target_intercept = intercepts
+        self._show(
+            scorecard,
+            np.column_stack([intercept, coef]),
+            np.column_stack([target_intercept, target_coef]),
+            SolverReport.from_plain(fields),
         )
-
-
-class _NaiveBayesOf:
-    """The naive Bayes that a linear model is shrunk to."""
-
-    numeric = "gaussian_shared"
-    categorical = "values"
-    n_bins = 2
-    missing = "ignore"
-
-    def __init__(self, parameters: Any) -> None:
-        self.smoothing: float | str = parameters.smoothing
-        self.priors: str | ArrayLike = parameters.priors
-        self.variance_floor: float = parameters.variance_floor
-
-
-def _is(target: Any, name: str) -> bool:
-    return isinstance(target, str) and target == name
