@@ -120,7 +120,7 @@ _MODELS = [
     GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
     StagewiseNB(average=True, n_levels=2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNB().fit(_X, [1, 0, 1, 1, 0, 1]),
-    NBLogistic(lam=0.1, standardize=True).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

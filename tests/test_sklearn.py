@@ -28,7 +28,14 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import GroupLassoNB, NaiveBayes, RelevanceWeightedNB, SelectiveNB, StagewiseNB
+from lessnaive import (
+    GroupLassoNB,
+    NaiveBayes,
+    NBLogistic,
+    RelevanceWeightedNB,
+    SelectiveNB,
+    StagewiseNB,
+)
 
 
 def as_text(X: Any) -> Any:
@@ -84,6 +91,9 @@ class NaiveBayesOnStrings(NaiveBayes):
         GroupLassoNB(),
         GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
         GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
+        NBLogistic(),
+        NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
+        NBLogistic(penalty="l2", lam=0.1, standardize=False),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

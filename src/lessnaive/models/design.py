@@ -109,24 +109,24 @@ class Design:
             len(training.classes),
         )
 
-    def coordinates(self, *, standardize: bool) -> csr_array:
+    def coordinates(self, *, centered: bool, scaled: bool) -> csr_array:
         """Return the matrix from penalized coordinates to the coefficients of the rows.
 
         The coordinates are the intercept and one for each design column: of the columns as they
-        are, or of standardized ones.
+        are, or less their mean, or divided by their standard deviation.
         """
         n_numbers = sum(isinstance(part, _Numeric) for part in self._parts)
         size = 1 + n_numbers
         size += sum(len(p.shares) + 2 for p in self._parts if isinstance(p, _Categorical))
         out = lil_array((size, 1 + len(self)))
         out[0, 0] = 1.0
-        unit = self.units(standardize=standardize)
+        unit = self.units(scaled=scaled)
         number, code, place = 1, 1 + n_numbers, 1
         for part in self._parts:
             if isinstance(part, _Numeric):
                 out[number, place] = 1 / unit[place - 1]
-                if not standardize:
-                    out[0, place] = part.mean  # the rows hold centered numbers
+                if not centered:
+                    out[0, place] = part.mean / unit[place - 1]  # the rows hold centered numbers
                 number, place = number + 1, place + 1
                 continue
             n_levels = len(part.shares)
@@ -135,15 +135,15 @@ class Design:
                 share = float(part.shares[level])
                 out[code + 1 + level, place] = value
                 out[code, place] = out[code + 1 + n_levels, place] = share * value
-                if standardize:
+                if centered:
                     out[0, place] = -share * value
                 place += 1
             code += n_levels + 2
         return csr_array(out)
 
-    def units(self, *, standardize: bool) -> Floats:
+    def units(self, *, scaled: bool) -> Floats:
         """Return what a coordinate is divided by to give a coefficient of a design column."""
-        if not standardize:
+        if not scaled:
             return np.ones(len(self))
         return np.where(self.scale > 0, self.scale, 1.0)
 

@@ -39,7 +39,14 @@ class LogisticProblem:
         naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
         self.design = Design(naive, training)
         self.target = self._target()
-        coordinates = self.design.coordinates(standardize=parameters.standardize)
+        self._penalize_intercept = parameters.penalize_intercept
+        if self._penalize_intercept is None:
+            self._penalize_intercept = not _is(parameters.target, "zero")
+        # A free intercept takes up what centering moves, and then the solver has an easier life.
+        self._centered = parameters.standardize or not self._penalize_intercept
+        coordinates = self.design.coordinates(
+            centered=self._centered, scaled=parameters.standardize
+        )
         self.loss = LinearLoss(
             self.design.rows(training), coordinates, self._to_coordinates(self.target)
         )
@@ -54,18 +61,14 @@ class LogisticProblem:
         """Return the penalty of this strength."""
         parameters = self.parameters
         ratio = {"l1": 1.0, "l2": 0.0, "elastic_net": parameters.l1_ratio}[parameters.penalty]
-        intercept = parameters.penalize_intercept
-        if intercept is None:
-            intercept = not _is(parameters.target, "zero")
         factor = np.ones(self.loss.shape)
-        factor[:, 0] = 1.0 if intercept else 0.0
+        factor[:, 0] = 1.0 if self._penalize_intercept else 0.0
         return ElasticNet(lam * ratio, 0.5 * lam * (1.0 - ratio), factor=factor)
 
     def start(self) -> Floats:
         """Return the weights at the strongest penalty: the target, with the best free intercept."""
         weights = np.zeros(self.loss.shape)
-        penalty = self.penalty(1.0)
-        if np.all(np.asarray(penalty.factor)[:, 0] > 0):
+        if self._penalize_intercept:
             return weights
         for _ in range(50):  # Newton for the intercepts alone
             gradient = self.loss.value_and_gradient(weights)[1][:, 0]
@@ -88,10 +91,9 @@ class LogisticProblem:
 
     def coefficients(self, weights: Floats) -> Floats:
         """Return the coefficients of the design columns, the intercept first."""
-        units = self.design.units(standardize=self.parameters.standardize)
         moves = weights.copy()
-        moves[:, 1:] /= units
-        if self.parameters.standardize:
+        moves[:, 1:] /= self.design.units(scaled=self.parameters.standardize)
+        if self._centered:
             moves[:, 0] -= moves[:, 1:] @ self.design.mean
         return self.target + moves
 
@@ -122,8 +124,8 @@ class LogisticProblem:
 
     def _to_coordinates(self, coefficients: Floats) -> Floats:
         out = coefficients.copy()
-        if self.parameters.standardize:
-            out[:, 1:] *= self.design.units(standardize=True)
+        out[:, 1:] *= self.design.units(scaled=self.parameters.standardize)
+        if self._centered:
             out[:, 0] += coefficients[:, 1:] @ self.design.mean
         return out
 

@@ -75,9 +75,11 @@ default="naive_bayes"
         Strength of the penalty, on the scale of the sum over rows.
     l1_ratio : float, default=0.5
         The share :math:`\rho` of absolute values in the elastic net.
-    standardize : bool, default=False
-        Whether the penalty is on the coefficients of standardized columns. The target is carried
-        over, so that strong penalties still give naive Bayes.
+    standardize : bool, default=True
+        Whether the penalty is on the coefficients of standardized columns, so that it does not
+        depend on units. The target is carried over, so that strong penalties still give naive
+        Bayes. On the raw scale a penalized intercept and a mean far from 0 pull at each other, and
+        the minimum is hard to find where that is millions of times the spread.
     penalize_intercept : bool, default=None
         Whether the intercept is shrunk too; None: toward naive Bayes or an array yes, to zero no.
     solver : {"auto", "prox_newton", "fista", "ista", "lbfgs", "newton", "gradient_descent"} or \
@@ -141,7 +143,7 @@ suboptimality_rule_
         penalty: str = "l1",
         lam: float = 1.0,
         l1_ratio: float = 0.5,
-        standardize: bool = False,
+        standardize: bool = True,
         penalize_intercept: bool | None = None,
         solver: str | Solver = "auto",
         tol: float = 1e-9,
