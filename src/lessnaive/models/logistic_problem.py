@@ -89,13 +89,22 @@ class LogisticProblem:
         gradient = self.loss.value_and_gradient(start)[1]
         return penalty.lambda_max(gradient) / max(penalty.l1, 1e-3)
 
-    def coefficients(self, weights: Floats) -> Floats:
-        """Return the coefficients of the design columns, the intercept first."""
+    def coefficients(self, weights: Floats, lam: float) -> Floats:
+        """Return the coefficients of the design columns, the intercept first.
+
+        With coefficients for each class, what all share says nothing. It is settled by the
+        penalty, and at 0 where there is none.
+        """
         moves = weights.copy()
         moves[:, 1:] /= self.design.units(scaled=self.parameters.standardize)
         if self._centered:
             moves[:, 0] -= moves[:, 1:] @ self.design.mean
-        return self.target + moves
+        out = self.target + moves
+        if self.n_outputs > 1:
+            first_held = 0 if self._penalize_intercept else 1
+            free = slice(None) if lam == 0 else slice(first_held)
+            out[:, free] -= out[:, free].mean(axis=0)
+        return out
 
     def scorecard(self, coefficients: Floats) -> Scorecard:
         """Return the scorecard of coefficients."""

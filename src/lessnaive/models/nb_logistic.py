@@ -5,27 +5,18 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.models.design import design_names
+from lessnaive.models.fitted_logistic import FittedLogistic
 from lessnaive.models.logistic_problem import LogisticProblem
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.solver_report import Minimizer, SolverReport
 from lessnaive.models.weighting import SOLVERS, minimize
-from lessnaive.penalty import ElasticNet
-from lessnaive.plain import Node
-from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solution, Solver
+from lessnaive.solver import Solver
 from lessnaive.table.training import read_training
 
 __all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
-
-Floats = NDArray[np.float64]
-
-_ARRAYS = ("coef", "intercept", "target_coef", "target_intercept")
 
 #: What values the parameters of the linear models may have.
 LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
@@ -44,7 +35,7 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class NBLogistic(Minimizer):
+class NBLogistic(FittedLogistic):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -61,7 +52,10 @@ class NBLogistic(Minimizer):
     unseen value counts as the mean of its columns: it adds nothing to the score around the mean.
 
     With more than two classes, each class has coefficients, and naive Bayes' are centered, so that
-    they sum to 0 over the classes. What all classes share changes no probability.
+    they sum to 0 over the classes. What all classes share changes no probability: the penalty
+    settles it, and what is not penalized is centered as well. (An l1 penalty leaves it open
+    within the two middle ones of an even number of classes.) For two classes, a ridge of strength
+    `lam` is one of strength 2 `lam` on coefficients for each class; an l1 penalty is the same.
 
     Parameters
     ----------
@@ -188,47 +182,6 @@ suboptimality_rule_
         training = read_training(X, y, sample_weight, self.categorical_features)
         problem = LogisticProblem(self, training)
         start = problem.start()
-        penalty = problem.penalty(self.lam)
-        solution = minimize(self, problem.loss, penalty, start)
-        self._adopt(problem, penalty, solution, problem.lambda_max(start))
+        solution = minimize(self, problem.loss, problem.penalty(self.lam), start)
+        self._adopt(problem, self.lam, solution, problem.lambda_max(start))
         return self
-
-    def _adopt(
-        self,
-        problem: LogisticProblem,
-        penalty: ElasticNet,
-        solution: Solution,
-        lambda_max: float,
-    ) -> None:
-        coefficients = problem.coefficients(solution.weights)
-        scorecard = problem.scorecard(coefficients)
-        report = SolverReport.of(solution, penalty, lambda_max)
-        self._show(scorecard, coefficients, problem.target, report)
-
-    def _show(
-        self, scorecard: Scorecard, coefficients: Floats, target: Floats, report: SolverReport
-    ) -> None:
-        self._set_columns_and_classes(scorecard.schema, scorecard.classes)
-        self._scorecard = scorecard
-        self.design_names_ = design_names(scorecard.terms)
-        self.coef_, self.intercept_ = coefficients[:, 1:].copy(), coefficients[:, 0].copy()
-        self.target_coef_, self.target_intercept_ = target[:, 1:].copy(), target[:, 0].copy()
-        report.publish(self)
-
-    def _state_to_plain(self) -> dict[str, Any]:
-        arrays = {name: getattr(self, f"{name}_").tolist() for name in _ARRAYS}
-        return {**arrays, **SolverReport.of_model(self).to_plain()}
-
-    def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        fields = state.record(*_ARRAYS, *SolverReport.names)
-        n_outputs = 1 if len(scorecard.classes) == 2 else len(scorecard.classes)
-        n_design = len(design_names(scorecard.terms))
-        coef, target_coef = (fields[k].matrix(n_outputs, n_design) for k in ("coef", "target_coef"))
-        intercepts = (fields[k].numbers(n_outputs) for k in ("intercept", "target_intercept"))
-        intercept, target_intercept = intercepts
-        self._show(
-            scorecard,
-            np.column_stack([intercept, coef]),
-            np.column_stack([target_intercept, target_coef]),
-            SolverReport.from_plain(fields),
-        )
