@@ -16,6 +16,7 @@ from lessnaive import (
     GroupLassoNB,
     NaiveBayes,
     NBLogistic,
+    NBLogisticCV,
     RelevanceWeightedNB,
     SelectiveNB,
     StagewiseNB,
@@ -120,6 +121,7 @@ _MODELS = [
     GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
     StagewiseNB(average=True, n_levels=2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNB().fit(_X, [1, 0, 1, 1, 0, 1]),
+    NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
     NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 

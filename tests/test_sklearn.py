@@ -32,6 +32,7 @@ from lessnaive import (
     GroupLassoNB,
     NaiveBayes,
     NBLogistic,
+    NBLogisticCV,
     RelevanceWeightedNB,
     SelectiveNB,
     StagewiseNB,
@@ -94,6 +95,8 @@ class NaiveBayesOnStrings(NaiveBayes):
         NBLogistic(),
         NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
         NBLogistic(penalty="l2", lam=0.1, standardize=False),
+        NBLogisticCV(n_lams=4, cv=2),
+        NBLogisticCV(n_lams=3, cv=3, target="zero", penalty="elastic_net", rule="one_se"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -186,7 +186,8 @@ suboptimality_rule_
         """
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
         problem = LogisticProblem(self, training)
-        lambda_max = problem.lambda_max(problem.start())
+        start = problem.start()
+        lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
         folds = split_rows(self.cv, training.labels, self.random_state)
         with progress("penalties", (len(folds) + 1) * len(lams), bool(self.verbose)) as step:
@@ -202,7 +203,8 @@ suboptimality_rule_
         path = LogisticPath.of(problem, lams, weights, fold_scores)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
-        solution = minimize(self, problem.loss, problem.penalty(lam), weights[place])
+        # From the start, so that the model is the very one of NBLogistic with this penalty.
+        solution = minimize(self, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
         return self
