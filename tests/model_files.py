@@ -17,6 +17,8 @@ from lessnaive import (
     BaristaNBCV,
     GroupLassoNB,
     NaiveBayes,
+    NBLogistic,
+    NBLogisticCV,
     RelevanceWeightedNB,
     SelectiveNB,
     StagewiseNB,
@@ -66,9 +68,9 @@ def check_same(model: Any, again: Any, X: Any) -> None:
     assert again.classes_.dtype.kind == model.classes_.dtype.kind
     assert [type(c) for c in again.classes_.tolist()] == [type(c) for c in model.classes_.tolist()]
     np.testing.assert_array_equal(again.classes_, model.classes_)
-    if hasattr(model, "class_count_"):
-        np.testing.assert_array_equal(again.class_count_, model.class_count_)
-    np.testing.assert_array_equal(again.class_log_prior_, model.class_log_prior_)
+    for name in ("class_count_", "class_log_prior_"):
+        if hasattr(model, name):
+            np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     assert again.n_features_in_ == model.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
     if hasattr(model, "feature_names_in_"):
@@ -123,6 +125,8 @@ _MODELS = [
     BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
     AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
+    NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
+    NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

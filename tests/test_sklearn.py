@@ -34,6 +34,8 @@ from lessnaive import (
     BaristaNBCV,
     GroupLassoNB,
     NaiveBayes,
+    NBLogistic,
+    NBLogisticCV,
     RelevanceWeightedNB,
     SelectiveNB,
     StagewiseNB,
@@ -101,6 +103,11 @@ class NaiveBayesOnStrings(NaiveBayes):
         AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
         AttributeWeightedNB(weights="mixed", loss="squared"),
         AttributeWeightedNB(weights="mixed", numeric="gaussian"),
+        NBLogistic(),
+        NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
+        NBLogistic(penalty="l2", lam=0.1, standardize=False),
+        NBLogisticCV(n_lams=4, cv=2),
+        NBLogisticCV(n_lams=3, cv=3, target="zero", penalty="elastic_net", rule="one_se"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

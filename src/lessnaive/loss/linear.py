@@ -35,6 +35,7 @@ class LinearLoss(Loss, Curvature):
     def __init__(self, rows: _core.LinearRows, coordinates: csr_array, target: Floats) -> None:
         self.rows = rows
         self.coordinates = coordinates
+        self._adjoint = csr_array(coordinates.T)
         self.target = target
         self.shape = target.shape
         self.n_rows = rows.rows
@@ -53,7 +54,7 @@ class LinearLoss(Loss, Curvature):
         coefficients = self.coefficients(weights)
         gradient = np.empty_like(coefficients)
         value = self.rows.loss(coefficients, gradient)
-        return value, np.ascontiguousarray((self.coordinates.T @ gradient.T).T)
+        return value, np.ascontiguousarray((self._adjoint @ gradient.T).T)
 
     def curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
@@ -89,6 +90,6 @@ class LinearLoss(Loss, Curvature):
                 block = inner[a * size : (a + 1) * size, b * size : (b + 1) * size]
                 rows = slice(a * n_coordinates, (a + 1) * n_coordinates)
                 columns = slice(b * n_coordinates, (b + 1) * n_coordinates)
-                left = self.coordinates.T @ block
-                out[rows, columns] = (self.coordinates.T @ left.T).T
+                left = self._adjoint @ block
+                out[rows, columns] = (self._adjoint @ left.T).T
         return out

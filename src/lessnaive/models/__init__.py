@@ -6,6 +6,7 @@ from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.group_lasso import GroupLassoNB
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.nb_logistic import NBLogistic
+from lessnaive.models.nb_logistic_cv import NBLogisticCV
 from lessnaive.models.relevance import RelevanceWeightedNB
 from lessnaive.models.selective import SelectiveNB
 from lessnaive.models.stagewise import StagewiseNB
@@ -16,6 +17,7 @@ __all__ = [
     "BaristaNBCV",
     "GroupLassoNB",
     "NBLogistic",
+    "NBLogisticCV",
     "NaiveBayes",
     "RelevanceWeightedNB",
     "SelectiveNB",

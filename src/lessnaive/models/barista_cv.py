@@ -118,7 +118,7 @@ class BaristaNBCV(LearnedWeights):
         Number of values of l1 of the "auto" grid.
     l1_ratio : float, default=1e-3
         The smallest l1 of the "auto" grid, as a share of the largest.
-    scoring : {"log_loss", "accuracy", "auc"}, default="log_loss"
+    scoring : {"log_loss", "brier", "accuracy", "auc"}, default="log_loss"
         What is compared on the held-out rows.
     rule : {"best", "one_se"}, default="best"
         Whether to take the pair with the best mean score, or the strongest penalties (l1 first)

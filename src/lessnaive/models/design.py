@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from lessnaive import _core
 from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term
 from lessnaive.table.training import Training
 
-__all__ = ["Design"]
+__all__ = ["Design", "design_names"]
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +64,6 @@ class Design:
         self._parts: list[_Numeric | _Categorical] = []
         means: list[float] = []
         variances: list[float] = []
-        self.names: list[str] = []
         for term in naive.terms:
             if isinstance(term, QuadraticTerm):
                 values = _values(term, training)
@@ -71,7 +71,6 @@ class Design:
                 self._parts.append(_Numeric(term, mean))
                 means.append(mean)
                 variances.append(variance)
-                self.names.append(term.name)
                 continue
             assert isinstance(term, TableTerm)
             counts = term.counts.sum(axis=1)
@@ -79,12 +78,9 @@ class Design:
             shares = counts[1:-1] / seen if seen > 0 else np.zeros(len(counts) - 2)
             present = seen / counts.sum() if seen > 0 else 0.0
             self._parts.append(_Categorical(term, shares))
-            labels = term.encoding.labels()
-            for place in range(1, len(shares)):
-                share = float(shares[place])
-                means.append(share)
-                variances.append(share * (1 - share) * present)
-                self.names.append(f"{term.name}={labels[place]}")
+            means.extend(shares[1:])
+            variances.extend(shares[1:] * (1 - shares[1:]) * present)
+        self.names = design_names(naive.terms)
         self.mean = np.array(means)
         self.scale = np.sqrt(np.array(variances))
 
@@ -113,24 +109,24 @@ class Design:
             len(training.classes),
         )
 
-    def coordinates(self, *, standardize: bool) -> csr_array:
+    def coordinates(self, *, centered: bool, scaled: bool) -> csr_array:
         """Return the matrix from penalized coordinates to the coefficients of the rows.
 
         The coordinates are the intercept and one for each design column: of the columns as they
-        are, or of standardized ones.
+        are, or less their mean, or divided by their standard deviation.
         """
         n_numbers = sum(isinstance(part, _Numeric) for part in self._parts)
         size = 1 + n_numbers
         size += sum(len(p.shares) + 2 for p in self._parts if isinstance(p, _Categorical))
         out = lil_array((size, 1 + len(self)))
         out[0, 0] = 1.0
-        unit = self.units(standardize=standardize)
+        unit = self.units(scaled=scaled)
         number, code, place = 1, 1 + n_numbers, 1
         for part in self._parts:
             if isinstance(part, _Numeric):
                 out[number, place] = 1 / unit[place - 1]
-                if not standardize:
-                    out[0, place] = part.mean  # the rows hold centered numbers
+                if not centered:
+                    out[0, place] = part.mean / unit[place - 1]  # the rows hold centered numbers
                 number, place = number + 1, place + 1
                 continue
             n_levels = len(part.shares)
@@ -139,15 +135,15 @@ class Design:
                 share = float(part.shares[level])
                 out[code + 1 + level, place] = value
                 out[code, place] = out[code + 1 + n_levels, place] = share * value
-                if standardize:
+                if centered:
                     out[0, place] = -share * value
                 place += 1
             code += n_levels + 2
         return csr_array(out)
 
-    def units(self, *, standardize: bool) -> Floats:
+    def units(self, *, scaled: bool) -> Floats:
         """Return what a coordinate is divided by to give a coefficient of a design column."""
-        if not standardize:
+        if not scaled:
             return np.ones(len(self))
         return np.where(self.scale > 0, self.scale, 1.0)
 
@@ -201,6 +197,17 @@ class Design:
             terms.append(TableTerm(term.name, term.inputs, term.encoding, scores, term.counts))
             place += part.n_columns
         return Scorecard(model, self.naive.schema, self.naive.classes, intercept, terms)
+
+
+def design_names(terms: Sequence[Term]) -> list[str]:
+    """Return the names of the design columns: of a column, or of a column and a value."""
+    out: list[str] = []
+    for term in terms:
+        if isinstance(term, TableTerm):
+            out.extend(f"{term.name}={label}" for label in term.encoding.labels()[1:])
+        else:
+            out.append(term.name)
+    return out
 
 
 def _values(term: QuadraticTerm, training: Training) -> Floats:

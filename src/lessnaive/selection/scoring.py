@@ -24,6 +24,18 @@ def negative_log_loss(
     return float(np.average(logs, weights=weights))
 
 
+def negative_brier(
+    probability: Floats, labels: NDArray[np.integer], weights: Floats | None
+) -> float:
+    """Mean squared distance of the probability of the true class from 1, with a minus.
+
+    With more than two classes half the sum over all classes, which is the same for two.
+    """
+    squares = (probability**2).sum(axis=1)
+    own = probability[np.arange(len(labels)), labels]
+    return -float(np.average(0.5 * (squares + 1.0) - own, weights=weights))
+
+
 def accuracy(probability: Floats, labels: NDArray[np.integer], weights: Floats | None) -> float:
     """Share of the rows whose most probable class is the true one."""
     return float(np.average(probability.argmax(axis=1) == labels, weights=weights))
@@ -43,6 +55,7 @@ def auc(probability: Floats, labels: NDArray[np.integer], weights: Floats | None
 #: The scores by name.
 SCORES: dict[str, Score] = {
     "log_loss": negative_log_loss,
+    "brier": negative_brier,
     "accuracy": accuracy,
     "auc": auc,
 }

@@ -111,11 +111,18 @@ class _Descent(Solver):
         while step > _SMALLEST_STEP:
             found = Point.at(point.weights + step * direction, loss, penalty)
             wanted = self.alpha * step * decrement
-            falls = found.objective <= point.objective - wanted
-            if falls or (wanted <= rounding and found.residual < point.residual):
+            if wanted > rounding:
+                good = found.objective <= point.objective - wanted
+            else:  # the objective does not show it any more, but the slope does
+                good = _slope(found, penalty) < _slope(point, penalty)
+            if good:
                 return found, step
             step *= self.beta
         return None, 0.0
+
+
+def _slope(point: Point, penalty: ElasticNet) -> float:
+    return float(np.linalg.norm(penalty.subgradient(point.weights, point.gradient)))
 
 
 class Newton(_Descent):

@@ -1,0 +1,147 @@
+"""Linear models along a path of penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.logistic_problem import LogisticProblem
+from lessnaive.models.weighting import choose_solver
+from lessnaive.plain import Node, array_to_plain
+from lessnaive.selection.choice import summarize
+from lessnaive.selection.scoring import Score
+from lessnaive.solver import ProxNewton, Solver
+from lessnaive.table.training import Training
+
+__all__ = ["LogisticPath", "score_path", "solve_path"]
+
+Floats = NDArray[np.float64]
+
+_FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
+# The models of a path only need their scores right; the one that is chosen is solved again.
+_PATH_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class LogisticPath:
+    """Linear models along a path of penalties, the strongest first.
+
+    Attributes
+    ----------
+    lams : array of shape (n_lams,)
+        The penalties, on the scale of the sum over all rows.
+    coef : array of shape (n_lams, n_outputs, n_design)
+        The coefficients, learned from all rows.
+    intercept : array of shape (n_lams, n_outputs)
+        The intercepts.
+    n_moved : array of shape (n_lams,)
+        Number of coefficients, intercepts included, that differ from their target.
+    fold_scores : array of shape (n_folds, n_lams)
+        Scores on the held-out rows of each fold; larger is better, losses are negative.
+    """
+
+    lams: Floats
+    coef: Floats
+    intercept: Floats
+    n_moved: NDArray[np.int64]
+    fold_scores: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """Mean scores over the folds."""
+        return summarize(self.fold_scores).mean
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard errors of the mean scores."""
+        return summarize(self.fold_scores).error
+
+    @classmethod
+    def of(
+        cls, problem: LogisticProblem, lams: Floats, weights: Floats, fold_scores: Floats
+    ) -> Self:
+        """Return the path of weights that solve a problem."""
+        pairs = zip(weights, lams.tolist(), strict=True)
+        coefficients = np.stack([problem.coefficients(each, lam) for each, lam in pairs])
+        n_moved = np.count_nonzero(weights, axis=(1, 2))
+        return cls(lams, coefficients[:, :, 1:], coefficients[:, :, 0], n_moved, fold_scores)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the path as plain data."""
+        return {name: array_to_plain(getattr(self, name)) for name in _FIELDS}
+
+    @classmethod
+    def from_plain(cls, node: Node, shape: tuple[int, ...]) -> Self:
+        """Return the path of coefficients of this shape; ModelFormatError if there is none."""
+        fields = node.record(*_FIELDS)
+        arrays = {name: field.array() for name, field in fields.items()}
+        length = arrays["lams"].shape[:1]
+        shapes = {
+            "lams": length,
+            "coef": (*length, *shape),
+            "intercept": (*length, *shape[:1]),
+            "n_moved": length,
+            "fold_scores": (*arrays["fold_scores"].shape[:1], *length),
+        }
+        for name, expected in shapes.items():
+            kind = "i" if name == "n_moved" else "f"
+            if arrays[name].shape != expected or arrays[name].dtype.kind != kind:
+                raise fields[name].error(f"expected numbers of shape {expected}")
+        return cls(**arrays)
+
+
+def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None]) -> Floats:
+    """Return the weights at each penalty, each found from those at the next stronger one.
+
+    Parameters
+    ----------
+    problem : LogisticProblem
+        The problem, with the solver and its tolerance among its parameters.
+    lams : array of shape (n_lams,)
+        The penalties, from large to small.
+    step : callable
+        Called after each of them.
+
+    Returns
+    -------
+    array of shape (n_lams, n_outputs, 1 + n_design)
+    """
+    parameters, loss = problem.parameters, problem.loss
+    tol = max(parameters.tol, _PATH_TOLERANCE)
+    # The minima are near each other, and the curvature of one does for the next ones.
+    newton: Solver = ProxNewton(keep_curvature=True)
+    weights = problem.start()
+    out = np.empty((len(lams), *loss.shape))
+    for place, lam in enumerate(lams):
+        penalty = problem.penalty(float(lam))
+        solver = newton
+        if parameters.solver != "auto" or newton.refusal(loss, penalty) is not None:
+            solver = choose_solver(parameters.solver, loss, penalty)
+        weights = solver.minimize(
+            loss, penalty, weights, tol=tol, max_iter=parameters.max_iter
+        ).weights
+        out[place] = weights
+        step()
+    return out
+
+
+def score_path(
+    problem: LogisticProblem, weights: Floats, held_out: Training, score: Score
+) -> Floats:
+    """Return the score of each model of a path on other rows."""
+    counted = np.ones(len(held_out.labels), bool)
+    kept = None
+    if held_out.weights is not None:
+        counted = held_out.weights > 0
+        kept = held_out.weights[counted]
+    rows = problem.design.rows(held_out)
+    probability = np.empty((rows.rows, rows.classes))
+    out = np.empty(len(weights))
+    for place, each in enumerate(weights):
+        rows.probabilities(problem.loss.coefficients(each), probability)
+        out[place] = score(probability[counted], held_out.labels[counted], kept)
+    return out

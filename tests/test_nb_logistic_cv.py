@@ -1,0 +1,183 @@
+"""NBLogisticCV beside a plain loop over folds and penalties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from lessnaive import ModelFormatError, NaiveBayes, NBLogistic, NBLogisticCV, load, save
+from logistic_oracle import random_table
+from model_files import check_same, round_trip
+
+SCORES = {
+    "log_loss": lambda y, p: -log_loss(y, p, labels=[0, 1]),
+    "brier": lambda y, p: -brier_score_loss(y, p[:, 1]),
+    "accuracy": lambda y, p: accuracy_score(y, p.argmax(axis=1)),
+    "auc": lambda y, p: roc_auc_score(y, p[:, 1]),
+}
+
+
+def plain_loop(X: Any, y: Any, lams: Any, folds: Any, score: Any, **parameters: Any) -> Any:
+    """Scores of models that are fitted one by one, of shape (n_folds, n_lams)."""
+    out = []
+    for train, test in folds:
+        share = len(train) / len(y)
+        models = [
+            NBLogistic(lam=lam * share, **parameters).fit(X.iloc[train], y[train]) for lam in lams
+        ]
+        out.append([score(y[test], model.predict_proba(X.iloc[test])) for model in models])
+    return np.array(out)
+
+
+def table(n_classes: int = 2, n_rows: int = 150, seed: int = 3) -> Any:
+    X, y = random_table(n_classes, n_rows, seed)
+    return X.mask(np.random.default_rng(seed).random(X.shape) < 0.05), y
+
+
+@pytest.mark.parametrize("target", ["naive_bayes", "zero"])
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elastic_net"])
+def test_scores_of_a_plain_loop(penalty, target):
+    X, y = table()
+    parameters = {"target": target, "penalty": penalty, "l1_ratio": 0.3}
+    model = NBLogisticCV(n_lams=6, cv=4, **parameters).fit(X, y)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0).split(X, y)
+    expected = plain_loop(X, y, model.path_.lams, folds, SCORES["log_loss"], **parameters)
+    np.testing.assert_allclose(model.path_.fold_scores, expected, rtol=0, atol=1e-5)
+    best = int(expected.mean(axis=0).argmax())
+    assert model.lam_ == model.path_.lams[best]
+    again = NBLogistic(lam=model.lam_, **parameters).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize("scoring", SCORES)
+def test_each_score(scoring):
+    X, y = table()
+    model = NBLogisticCV(lams=[1.0, 10.0, 3.0], cv=3, scoring=scoring, random_state=4).fit(X, y)
+    np.testing.assert_array_equal(model.path_.lams, [10.0, 3.0, 1.0])
+    folds = StratifiedKFold(3, shuffle=True, random_state=4).split(X, y)
+    expected = plain_loop(X, y, [10.0, 3.0, 1.0], folds, SCORES[scoring])
+    np.testing.assert_allclose(model.path_.fold_scores, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_path_starts_at_naive_bayes(n_classes):
+    X, y = table(n_classes)
+    X = X.dropna()
+    y = y[X.index]
+    model = NBLogisticCV(n_lams=8, cv=3).fit(X, y)
+    path = model.path_
+    assert path.lams[0] == model.lambda_max_
+    np.testing.assert_allclose(path.lams[1:] / path.lams[:-1], 1e-4 ** (1 / 7), rtol=1e-12)
+    np.testing.assert_array_equal(path.coef[0], model.target_coef_)
+    np.testing.assert_array_equal(path.intercept[0], model.target_intercept_)
+    assert path.n_moved[0] == 0
+    assert path.n_moved[-1] > path.n_moved[1] > 0
+    # The last model is near the maximum-likelihood fit, which the others lead to.
+    losses = [NBLogistic(lam=lam).fit(X, y).objective_ for lam in (path.lams[0], path.lams[-1])]
+    assert losses[1] < losses[0]
+    naive = NaiveBayes(numeric="gaussian_shared", smoothing="laplace", priors="laplace").fit(X, y)
+    first = NBLogisticCV(lams=[model.lambda_max_ * 1.01], cv=3).fit(X, y)
+    np.testing.assert_allclose(first.predict_proba(X), naive.predict_proba(X), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("target", ["naive_bayes", "zero"])
+def test_the_path_of_all_rows(target):
+    X, y = table(3)
+    model = NBLogisticCV(n_lams=5, lam_ratio=1e-2, cv=3, target=target).fit(X, y)
+    for k, lam in enumerate(model.path_.lams):
+        one = NBLogistic(lam=lam, target=target, tol=1e-11).fit(X, y)
+        scale = 1 + np.abs(one.coef_).max()
+        np.testing.assert_allclose(model.path_.coef[k], one.coef_, rtol=0, atol=1e-3 * scale)
+        np.testing.assert_allclose(
+            model.path_.intercept[k], one.intercept_, rtol=0, atol=1e-3 * scale
+        )
+
+
+def test_one_standard_error():
+    X, y = table()
+    best = NBLogisticCV(n_lams=20, cv=5, target="zero").fit(X, y)
+    simple = NBLogisticCV(n_lams=20, cv=5, target="zero", rule="one_se").fit(X, y)
+    path = best.path_
+    top = int(path.scores.argmax())
+    limit = path.scores[top] - path.fold_scores[:, top].std(ddof=1) / np.sqrt(5)
+    assert best.lam_ == path.lams[top]
+    assert simple.lam_ == path.lams[np.flatnonzero(path.scores >= limit)[0]]
+    assert simple.lam_ > best.lam_
+
+
+def test_wide_tables_have_a_shorter_path():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 30))
+    y = (X[:, 0] > 0).astype(int)
+    model = NBLogisticCV(n_lams=4, cv=2).fit(X, y)
+    assert model.path_.lams[-1] == pytest.approx(1e-2 * model.lambda_max_)
+
+
+def test_threads_and_folds_do_not_matter():
+    X, y = table(3)
+    one = NBLogisticCV(n_lams=5, cv=4).fit(X, y)
+    two = NBLogisticCV(n_lams=5, cv=4, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.path_.fold_scores, two.path_.fold_scores)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    three = NBLogisticCV(n_lams=5, cv=folds).fit(X, y)
+    np.testing.assert_array_equal(one.path_.fold_scores, three.path_.fold_scores)
+
+
+def test_folds_without_a_class_or_a_value():
+    X, y = table(3, n_rows=60)
+    order = np.argsort(y, kind="stable")
+    X, y = X.iloc[order].reset_index(drop=True), y[order]
+    X["late"] = [None] * 40 + ["a", "b"] * 10
+    X["last"] = [np.nan] * 40 + list(np.arange(20.0))
+    for target in ("naive_bayes", "zero"):
+        model = NBLogisticCV(n_lams=4, cv=KFold(3), target=target, lam_ratio=0.1).fit(X, y)
+        assert np.isfinite(model.path_.fold_scores).all()
+
+
+def test_weights():
+    X, y = table()
+    weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = NBLogisticCV(n_lams=4, cv=folds).fit(X, y, weights)
+    rows = np.repeat(np.arange(len(X)), weights.astype(int))
+    # Each copy of a row is in the fold of the row.
+    places = [[np.flatnonzero(np.isin(rows, part)) for part in fold] for fold in folds]
+    again = NBLogisticCV(n_lams=4, cv=places).fit(X.iloc[rows], y[rows])
+    np.testing.assert_allclose(model.path_.lams, again.path_.lams, rtol=1e-9)
+    np.testing.assert_allclose(model.path_.fold_scores, again.path_.fold_scores, atol=1e-6)
+    assert model.objective_ == pytest.approx(again.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize("lams", [[], [-1.0], [np.nan, 1.0], [[1.0, 2.0]], [np.inf]], ids=str)
+def test_bad_penalties(lams):
+    X, y = table()
+    with pytest.raises(ValueError, match="lams must be"):
+        NBLogisticCV(lams=lams, cv=2).fit(X, y)
+
+
+def test_progress_is_shown(capsys):
+    X, y = table()
+    NBLogisticCV(n_lams=2, cv=2, verbose=True).fit(X, y)
+    assert "penalties" in capsys.readouterr().err
+
+
+def test_model_file(tmp_path):
+    X, y = table(3)
+    model = NBLogisticCV(n_lams=4, cv=3).fit(X, y)
+    again = round_trip(model, tmp_path)
+    check_same(model, again, X)
+    assert again.lam_ == model.lam_
+    for name in ("lams", "coef", "intercept", "n_moved", "fold_scores"):
+        np.testing.assert_array_equal(getattr(again.path_, name), getattr(model.path_, name))
+    path = tmp_path / "model.json"
+    save(model, path)
+    text = path.read_text().replace('"n_moved"', '"moved"')
+    path.write_text(text)
+    with pytest.raises(ModelFormatError, match="n_moved"):
+        load(path)
