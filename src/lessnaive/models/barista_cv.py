@@ -237,7 +237,7 @@ suboptimality_rule_, lambda_max_, lipschitz_
         naive, loss = gather(self, training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
-        folds = split_rows(self.cv, training.labels, self.random_state)
+        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         total = (len(folds) + 1) * len(l1_values) * len(l2_values)
         with progress("penalties", total, bool(self.verbose)) as step:
 

@@ -59,8 +59,9 @@ class StagewiseNB(ScorecardClassifier):
     choose : {"aic", "bic", "cv"}, default="aic"
         How the model is chosen from the path: by the lowest AIC or BIC, with the number of columns
         above level 0 for the degrees of freedom, or by cross-validation of the sum of the levels.
-    cv : int or cross-validation splitter, default=5
-        Folds for ``choose="cv"``; the loss of the held-out rows is `criterion`.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds for ``choose="cv"``, as in :class:`SelectiveNB`; the loss of the held-out rows is
+        `criterion`.
     average : bool, default=False
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
