@@ -221,22 +221,24 @@ class StagewiseNB(ScorecardClassifier):
         n_evaluations: int,
         ends: tuple[Scorecard, Scorecard] | None,
     ) -> None:
+        weights = np.zeros(len(path))
+        weights[chosen] = 1.0
+        average = None
+        if ends is not None:
+            weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
+            used = np.flatnonzero(weights)
+            members = [at_levels(*ends, path.levels[k], self.n_levels) for k in used]
+            average = ScorecardAverage(members, weights[used])
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
-        self._average: ScorecardAverage | None = None
+        self._average = average
         self.class_log_prior_ = scorecard.intercept.copy()
         self.path_ = path
         self.chosen_ = chosen
         self.levels_ = path.levels[chosen]
         self.weights_ = self.levels_ / self.n_levels
-        self.path_weights_ = np.zeros(len(path))
-        self.path_weights_[chosen] = 1.0
-        if ends is not None:
-            self.path_weights_ = path_weights(path, "bic" if self.choose == "bic" else "aic")
-            used = np.flatnonzero(self.path_weights_)
-            members = [at_levels(*ends, path.levels[k], self.n_levels) for k in used]
-            self._average = ScorecardAverage(members, self.path_weights_[used])
+        self.path_weights_ = weights
         self.n_iter_ = len(path) - 1
         self.n_evaluations_ = n_evaluations
         self.objective_ = float(path.criterion(self.choose)[chosen])
