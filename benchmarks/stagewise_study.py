@@ -32,7 +32,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "NaiveBayes": NaiveBayes,
     "error": StagewiseNB,
     "error, averaged": lambda: StagewiseNB(average=True),
-    "error, cross-validated": lambda: StagewiseNB(choose="cv"),
+    "error, cross-validated": lambda: StagewiseNB(choose="cv", cv=StratifiedKFold(5)),
     "log-loss": lambda: StagewiseNB(criterion="log_loss"),
     "log-loss, averaged": lambda: StagewiseNB(criterion="log_loss", average=True),
 }

@@ -81,11 +81,15 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def results_file(out: Path, smoothing: float) -> Path:
+    """Return where results are kept: those of other settings are in other files."""
+    return out / f"stagewise_smoothing_{smoothing:g}.jsonl"
+
+
 def run(out: Path, repetitions: int, smoothing: float) -> list[dict[str, Any]]:
     """Measure what has not been measured yet; return all of it."""
     out.mkdir(parents=True, exist_ok=True)
-    # What is in the file was made with other settings if these differ.
-    file = out / f"stagewise_smoothing_{smoothing:g}.jsonl"
+    file = results_file(out, smoothing)
     results = read(file)
     done = {(r["data"], r["method"], r["repetition"]) for r in results}
     options = {"smoothing": smoothing, "priors": "empirical"}
@@ -115,11 +119,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/stagewise"), help="folder")
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} repetitions only")
+    parser.add_argument(
+        "--report-only", action="store_true", help="measure nothing, show what there is"
+    )
+    parser.add_argument("--docs", type=Path, help="folder for the tables as CSV files")
     parser.add_argument("--smoothing", type=float, default=0.0, help="pseudo-count of a column")
     given = parser.parse_args()
     repetitions = QUICK if given.quick else given.repetitions
-    results = run(given.out, repetitions, given.smoothing)
-    report(results, Console(), given.out)
+    if given.report_only:
+        results = read(results_file(given.out, given.smoothing))
+    else:
+        results = run(given.out, repetitions, given.smoothing)
+    report(results, Console(), given.out, given.docs)
 
 
 if __name__ == "__main__":

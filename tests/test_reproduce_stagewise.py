@@ -142,8 +142,16 @@ def test_the_report_judges_claims(tmp_path):
         for method, error in (("NB", 0.15), ("fsNB", 0.07))
         for r in range(5)
     ]
-    report(results, Console(quiet=True), tmp_path)
+    results += [{**row, "data": "CR"} for row in results if row["repetition"] < 3]
+    report(results, Console(quiet=True), tmp_path, docs=tmp_path)
     text = (tmp_path / "report.txt").read_text(encoding="utf-8")
     assert "fsNB beats NB, DR: +0.0800 ± 0.0000, reproduced" in text
     assert "fsNB beats SNB, DR: not tested, a method is absent" in text
     assert "0.152 | 0.152 ± 0.001" in text
+    errors = (tmp_path / "stagewise_paper_error_1.csv").read_text(encoding="utf-8").splitlines()
+    assert errors[:2] == [
+        "method,DI,CI,DR,CR",
+        "NB,0.076 | absent,0.082 | absent,0.152 | 0.152 ± 0.001,0.132 | 0.151 ± 0.001 (3)",
+    ]
+    claims = (tmp_path / "stagewise_paper_claims.csv").read_text(encoding="utf-8")
+    assert "redundant noise: fsNB beats NB,DR,+0.0800 ± 0.0000,reproduced\n" in claims

@@ -105,6 +105,7 @@ def find_binnings(
     group: bool,
     use_missing: bool,
     n_bins: int = 10,
+    allow_empty: bool = False,
 ) -> dict[int, Binning]:
     """Find bins of the numeric columns and groups of the categorical ones, as far as asked for.
 
@@ -120,11 +121,13 @@ def find_binnings(
         Whether missing values are a value or left out.
     n_bins : int, default=10
         Number of bins of "quantile".
+    allow_empty : bool, default=False
+        Whether columns may be without a single value: there is nothing to bin in them.
 
     Returns
     -------
     dict of int to Binning
-        By the place of the column.
+        By the place of the column; only columns with values.
     """
     if numeric is None and not group:
         return {}
@@ -145,10 +148,10 @@ def find_binnings(
         places = [j for j, named in enumerate(categorical) if named]
         groups = group_values([columns[j] for j in places], *rows, use_missing=use_missing)
         out.update(zip(places, groups, strict=True))
-    for j, binning in out.items():
-        if not binning.has_values():
-            raise no_values(training.schema.names[j])
-    return out
+    empty = [j for j, binning in out.items() if not binning.has_values()]
+    if empty and not allow_empty:
+        raise no_values(training.schema.names[empty[0]])
+    return {j: binning for j, binning in out.items() if j not in empty}
 
 
 def discretize(
@@ -234,9 +237,7 @@ def group_values(
     update_all(statistics, columns, labels, weights)
     observed = [counts.observed() for counts in statistics]
     tables = []
-    for column, (_, counts), so_far in zip(columns, observed, statistics, strict=True):
-        if len(counts) == 0:
-            raise no_values(column.name)
+    for (_, counts), so_far in zip(observed, statistics, strict=True):
         first = so_far.missing[None] if use_missing and so_far.missing.any() else counts[:0]
         tables.append(np.concatenate([first, counts]))
     found = _core.group(tables)

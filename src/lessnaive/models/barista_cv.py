@@ -257,7 +257,7 @@ class BaristaNBCV(LearnedWeights):
         naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
-        folds = split_rows(self.cv, training.labels, training.weights, self.random_state)
+        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         total = (len(folds) + 1) * len(l1_values) * len(l2_values)
         with progress("penalties", total, bool(self.verbose)) as step:
 

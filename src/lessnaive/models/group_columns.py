@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 # Maximum likelihood may give a value no chance at all; its logarithm must be a number.
 _LEAST_PROBABILITY = 1e-12
+# A column without rows has no weight to divide by.
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class GroupColumn(ABC):
@@ -64,8 +66,9 @@ class TableColumn(GroupColumn):
     def term(self, moves: Floats) -> TableTerm:
         """Scores of several models side by side."""
         chance = np.moveaxis(self.group.probabilities(moves), 0, 1)
-        scores = np.zeros((len(chance) + 2, chance[0].size))
-        scores[1:-1] = np.log(np.maximum(chance, _LEAST_PROBABILITY)).reshape(len(chance), -1)
+        scores = np.zeros((len(chance) + 2, len(moves) * moves.shape[2]))
+        logs = np.log(np.maximum(chance, _LEAST_PROBABILITY))
+        scores[1:-1] = logs.reshape(len(chance), scores.shape[1])
         counts = np.tile(self._term.counts, (1, len(moves)))
         return TableTerm(self._term.name, self._term.inputs, self._term.encoding, scores, counts)
 
@@ -95,9 +98,9 @@ class NumericColumn(GroupColumn):
         # Distances from one of the means: of means themselves, small differences would be lost.
         origin = int(seen.argmax())
         off = np.where(seen, (high - high[origin]) + (low - low[origin]), 0.0)
-        shift = weight @ off / total
+        shift = weight @ off / max(total, _TINY)
         squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
-        spread = np.sqrt((squares.sum() + weight @ (off - shift) ** 2) / total)
+        spread = np.sqrt((squares.sum() + weight @ (off - shift) ** 2) / max(total, _TINY))
         self._origin, self._shift, self._spread = high[origin] + low[origin], shift, spread
         self._flat = spread == 0
         if self._flat:  # such a column says nothing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive.models.base import ScorecardClassifier
@@ -19,9 +17,10 @@ from lessnaive.models.group_columns import group_columns
 from lessnaive.models.group_path import GroupPath, PenalizedTable
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import NaiveBayesStatistics, learn
+from lessnaive.models.statistics import learn
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
+from lessnaive.selection.folds import drawn, split_rows
 from lessnaive.table.training import Training, read_training
 
 __all__ = ["GroupLassoNB"]
@@ -61,8 +60,8 @@ class GroupLassoNB(ScorecardClassifier):
     lam_ratio : float, default=1e-3
         Smallest penalty of the path, as a share of the largest, which is the smallest under which
         no column says anything.
-    cv : int, cross-validation splitter or iterable of splits, default=5
-        Folds for ``lam="cv"``; a number is that of stratified folds.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds for ``lam="cv"``; as in :class:`SelectiveNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         As in :class:`NaiveBayes`.
     numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -218,7 +217,9 @@ class GroupLassoNB(ScorecardClassifier):
         self._scorecard = scorecard
         return self
 
-    def _problem(self, training: Training) -> tuple[PenalizedTable, Floats, Floats]:
+    def _problem(
+        self, training: Training, *, allow_empty: bool = False
+    ) -> tuple[PenalizedTable, Floats, Floats]:
         """Problems of the columns, class counts, and log-probabilities of the classes."""
         counting = NaiveBayes(
             numeric=self.numeric,
@@ -228,7 +229,7 @@ class GroupLassoNB(ScorecardClassifier):
             priors=self.priors,
             variance_floor=self.variance_floor,
         )
-        statistics = learn(counting, training)
+        statistics = learn(counting, training, allow_empty=allow_empty)
         plain = make_scorecard(counting, statistics)
         columns = group_columns(counting, statistics, plain, self.standardize)
         problem = PenalizedTable(
@@ -256,27 +257,14 @@ class GroupLassoNB(ScorecardClassifier):
         """Log-loss of rows held out, by penalty."""
         weights = _weights(training)
         total, lost = 0.0, np.zeros(len(lams))
-        for train, test in self._folds(training, weights):
-            kept, tested = np.zeros_like(weights), np.zeros_like(weights)
-            kept[train], tested[test] = weights[train], weights[test]
-            lesson = _with_values(replace(training, weights=kept))
-            problem, _, _ = self._problem(lesson)
+        for train, test in split_rows(self.cv, training.labels, weights=weights, shuffle=False):
+            kept, tested = (drawn(rows, weights, len(weights)) for rows in (train, test))
+            problem, _, _ = self._problem(replace(training, weights=kept), allow_empty=True)
             # The loss is a sum over rows: with fewer rows the same penalty would weigh more.
             moves = problem.solve(lams * (kept.sum() / weights.sum()))
-            lost += tested.sum() * problem.log_loss(lesson, tested, moves, len(lams))
+            lost += tested.sum() * problem.log_loss(training, tested, moves, len(lams))
             total += tested.sum()
         return lost / total
-
-    def _folds(
-        self, training: Training, weights: Floats
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Rows to learn from and rows to test, fold by fold."""
-        # A row of weight 0 is absent; but who gives folds counts the rows of the table.
-        present = np.flatnonzero(weights) if isinstance(self.cv, Integral) else slice(None)
-        rows = np.arange(len(weights))[present]
-        labels = training.labels[rows]
-        for train, test in check_cv(self.cv, labels, classifier=True).split(rows[:, None], labels):
-            yield rows[train], rows[test]
 
     def _state_to_plain(self) -> dict[str, Any]:
         return {
@@ -317,10 +305,3 @@ def _weights(training: Training) -> Floats:
     if training.weights is None:
         return np.ones(len(training.labels))
     return training.weights
-
-
-def _with_values(training: Training) -> Training:
-    """Leave out the columns that have no value in a row that counts: they say nothing."""
-    statistics = NaiveBayesStatistics(training.schema, training.classes)
-    statistics.update(training.table.columns, training.labels, training.weights)
-    return training.select([j for j, c in enumerate(statistics.columns) if c.has_values()])

@@ -170,7 +170,8 @@ class PenalizedTable:
             scores = card.score_columns(training.table.columns, n_rows)[rows]
             scores = scores.reshape(len(rows), -1, n_classes)
             lost = _log_sum(scores) - np.take_along_axis(scores, own, axis=2)[:, :, 0]
-            out[first:last] = weights[rows] @ lost / weights.sum()
+            # Not a product of matrices, whose last digits depend on the number of threads.
+            out[first:last] = (weights[rows][:, None] * lost).sum(axis=0) / weights.sum()
         return np.maximum(out, 0.0)
 
 

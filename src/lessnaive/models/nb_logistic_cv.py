@@ -189,7 +189,7 @@ suboptimality_rule_
         start = problem.start()
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
-        folds = split_rows(self.cv, training.labels, training.weights, self.random_state)
+        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         with progress("penalties", (len(folds) + 1) * len(lams), bool(self.verbose)) as step:
 
             def score_fold(train: Rows, test: Rows) -> Floats:

@@ -11,8 +11,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive.models.column_weights import WeightedClassifier, weighted
-from lessnaive.models.folds import judge_by_folds, judge_training_rows
 from lessnaive.models.generative import make_scorecard
+from lessnaive.models.judges import judge_by_folds, judge_training_rows
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
 from lessnaive.models.statistics import learn
 from lessnaive.plain import Node

@@ -59,8 +59,9 @@ class StagewiseNB(ScorecardClassifier):
     choose : {"aic", "bic", "cv"}, default="aic"
         How the model is chosen from the path: by the lowest AIC or BIC, with the number of columns
         above level 0 for the degrees of freedom, or by cross-validation of the sum of the levels.
-    cv : int or cross-validation splitter, default=5
-        Folds for ``choose="cv"``; the loss of the held-out rows is `criterion`.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds for ``choose="cv"``, as in :class:`SelectiveNB`; the loss of the held-out rows is
+        `criterion`.
     average : bool, default=False
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
@@ -220,22 +221,24 @@ class StagewiseNB(ScorecardClassifier):
         n_evaluations: int,
         ends: tuple[Scorecard, Scorecard] | None,
     ) -> None:
+        weights = np.zeros(len(path))
+        weights[chosen] = 1.0
+        average = None
+        if ends is not None:
+            weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
+            used = np.flatnonzero(weights)
+            members = [at_levels(*ends, path.levels[k], self.n_levels) for k in used]
+            average = ScorecardAverage(members, weights[used])
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
-        self._average: ScorecardAverage | None = None
+        self._average = average
         self.class_log_prior_ = scorecard.intercept.copy()
         self.path_ = path
         self.chosen_ = chosen
         self.levels_ = path.levels[chosen]
         self.weights_ = self.levels_ / self.n_levels
-        self.path_weights_ = np.zeros(len(path))
-        self.path_weights_[chosen] = 1.0
-        if ends is not None:
-            self.path_weights_ = path_weights(path, "bic" if self.choose == "bic" else "aic")
-            used = np.flatnonzero(self.path_weights_)
-            members = [at_levels(*ends, path.levels[k], self.n_levels) for k in used]
-            self._average = ScorecardAverage(members, self.path_weights_[used])
+        self.path_weights_ = weights
         self.n_iter_ = len(path) - 1
         self.n_evaluations_ = n_evaluations
         self.objective_ = float(path.criterion(self.choose)[chosen])

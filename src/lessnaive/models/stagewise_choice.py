@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from lessnaive.models.generative import make_scorecard
 from lessnaive.models.level_scores import LevelScores
@@ -17,6 +15,7 @@ from lessnaive.models.pooling import pooled
 from lessnaive.models.stagewise_path import PathRules, StagewisePath, losses, walk
 from lessnaive.models.statistics import learn
 from lessnaive.scorecard import Scorecard
+from lessnaive.selection.folds import drawn, split_rows
 from lessnaive.table.training import Training
 
 __all__ = ["StagewiseParameters", "evidence_of", "path_weights", "validated"]
@@ -34,7 +33,7 @@ class StagewiseParameters(GenerativeParameters, PathRules, Protocol):
 
 
 def evidence_of(
-    parameters: StagewiseParameters, training: Training
+    parameters: StagewiseParameters, training: Training, *, allow_empty: bool = False
 ) -> tuple[Scorecard, Scorecard, LevelScores]:
     """Learn both ends of the path and what is between them.
 
@@ -44,6 +43,8 @@ def evidence_of(
         Says how.
     training : Training
         The rows.
+    allow_empty : bool, default=False
+        Whether columns may be without a single value: they say nothing then.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def evidence_of(
     evidence : LevelScores
         The evidence in the rows at all levels.
     """
-    statistics = learn(parameters, training)
+    statistics = learn(parameters, training, allow_empty=allow_empty)
     zero = make_scorecard(parameters, pooled(statistics))
     one = make_scorecard(parameters, statistics)
     columns = training.table.columns
@@ -81,21 +82,15 @@ def validated(
     array of shape (n_steps + 1,)
         Mean loss of the held-out rows.
     """
-    weights = np.ones(len(training.labels)) if training.weights is None else training.weights
-    # Rows of weight 0 are absent, but a splitter that was given counts them as the caller does.
-    whole = parameters.cv is None or isinstance(parameters.cv, Integral)
-    rows = np.flatnonzero(weights > 0) if whole else np.arange(len(weights))
-    labels = training.labels[rows]
-    folds = check_cv(parameters.cv, labels, classifier=True).split(labels[:, None], labels)
+    labels, weights = training.labels, training.weights
     sizes = path.levels.sum(axis=1)
     total, held_out_weight = np.zeros(len(path)), 0.0
-    for _, test in folds:
-        held_out = np.zeros(len(weights))
-        held_out[rows[test]] = weights[rows[test]]
-        fold = replace(training, weights=weights - held_out)
-        _, _, evidence = evidence_of(parameters, fold)
-        own, _ = walk(evidence, training.labels, fold.weights, parameters)
-        both = [losses(evidence.scores(levels), training.labels, held_out) for levels in own.levels]
+    for train, test in split_rows(parameters.cv, labels, weights=weights, shuffle=False):
+        kept, held_out = (drawn(rows, weights, len(labels)) for rows in (train, test))
+        lesson = replace(training, weights=kept)
+        _, _, evidence = evidence_of(parameters, lesson, allow_empty=True)
+        own, _ = walk(evidence, labels, kept, parameters)
+        both = [losses(evidence.scores(levels), labels, held_out) for levels in own.levels]
         values = np.array(both)[:, int(parameters.criterion == "log_loss")]
         last = np.searchsorted(own.levels.sum(axis=1), sizes, side="right") - 1
         total += values[last]

@@ -212,6 +212,7 @@ def learn(
         group=parameters.categorical == "modl",
         use_missing=parameters.missing == "category",
         n_bins=parameters.n_bins,
+        allow_empty=allow_empty,
     )
     for j, binning in binnings.items():
         statistics.columns[j] = binning

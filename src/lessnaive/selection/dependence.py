@@ -81,23 +81,14 @@ def code_columns(training: Training) -> list[Codes]:
     """
     table, schema = training.table, training.schema
     counted = np.ones(table.n_rows, bool) if training.weights is None else training.weights > 0
-    places = [
-        j
-        for j, column in enumerate(table.columns)
-        if not schema.categorical[j] and counted[~_is_missing(column.numbers())].any()
-    ]
-    binnings = find_binnings(training.select(places), "mdlp", group=False, use_missing=False)
+    binnings = find_binnings(training, "mdlp", group=False, use_missing=False, allow_empty=True)
     out = [np.zeros(table.n_rows, dtype=np.uint8) for _ in table.columns]
-    for binning, j in zip(binnings.values(), places, strict=True):
+    for j, binning in binnings.items():
         out[j] = _packed(binning.codes(table.columns[j]), binning.n_codes)
     for j, column in enumerate(table.columns):
         if schema.categorical[j]:
             out[j] = _value_codes(column, counted)
     return out
-
-
-def _is_missing(numbers: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), bool)
 
 
 def _value_codes(column: Column, counted: NDArray[np.bool_]) -> Codes:

@@ -1,4 +1,4 @@
-"""Stratified folds, and progress over them."""
+"""Folds of rows, and progress over them."""
 
 from __future__ import annotations
 
@@ -6,72 +6,113 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-__all__ = ["over_folds", "progress", "split_rows"]
+__all__ = ["drawn", "over_folds", "progress", "split_rows"]
 
-Rows = NDArray[np.integer]
-
-# Of cv=None, as everywhere in scikit-learn.
-_DEFAULT_FOLDS = 5
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 def split_rows(
-    cv: Any, labels: Rows, weights: NDArray[np.float64] | None, random_state: Any
+    cv: Any,
+    labels: NDArray[np.integer],
+    random_state: Any = None,
+    *,
+    weights: Floats | None = None,
+    shuffle: bool = True,
 ) -> list[tuple[Rows, Rows]]:
-    """Return the training and the held-out rows of each fold.
+    """Return the rows to learn from and the rows to judge, fold by fold.
+
+    A number of folds is the number of stratified ones: each has its share of every class. The rest
+    is as in scikit-learn.
 
     Parameters
     ----------
-    cv : int, splitter, iterable or None
-        A number of stratified folds (5 if None), something that splits, or the splits themselves.
+    cv : int, splitter, iterable of (train, test) or None
+        A number of folds (None: 5), something that splits, or the splits themselves, which number
+        the rows as `labels` does, those of weight 0 included.
     labels : array of shape (n_rows,)
         Place of each row's class.
-    weights : array of shape (n_rows,) or None
-        Sample weights: each part of each fold must have some.
-    random_state : int, RandomState or None
-        The seed of the shuffle, if `cv` is a number.
+    random_state : int, RandomState or None, default=None
+        The seed of the shuffle.
+    weights : array of shape (n_rows,), optional
+        Sample weights. Rows of weight 0 are left out.
+    shuffle : bool, default=True
+        Whether rows come to the folds at random, if `cv` is a number. Otherwise they are dealt in
+        turn, class by class, which needs no seed.
 
     Returns
     -------
     list of (array, array)
+        Folds without rows to judge are left out.
     """
-    folds = _split(_DEFAULT_FOLDS if cv is None else cv, labels, random_state)
-    if not folds:
-        raise ValueError("cv gives no folds.")
-    for number, fold in enumerate(folds):
-        for part, rows in zip(("training", "held-out"), fold, strict=True):
-            if len(rows) == 0 or (weights is not None and not weights[rows].any()):
-                raise ValueError(f"Fold {number} of cv has no {part} rows of positive weight.")
+    there = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
+    if cv is None or isinstance(cv, Integral):
+        rows = np.flatnonzero(there)
+        splits = _stratified(5 if cv is None else int(cv), labels[rows], random_state, shuffle)
+        folds = [(rows[train], rows[test]) for train, test in splits]
+    else:
+        given = check_cv(cv).split(np.zeros((len(labels), 1)), labels)
+        folds = [(_present(train, there), _present(test, there)) for train, test in given]
+    folds = [(train, test) for train, test in folds if len(test)]
+    if not folds or not all(len(train) for train, _ in folds):
+        raise ValueError("cv leaves no rows to learn from, or none to judge: give other folds.")
     return folds
 
 
-def _split(cv: Any, labels: Rows, random_state: Any) -> list[tuple[Rows, Rows]]:
-    if hasattr(cv, "split"):
-        return list(cv.split(np.zeros((len(labels), 1)), labels))
-    if not isinstance(cv, int | np.integer):
-        every = np.arange(len(labels))  # of which a fold is a list of places or a mask
-        return [(every[_places(train)], every[_places(test)]) for train, test in cv]
+def drawn(rows: Rows, weights: Floats | None, n_rows: int) -> Floats:
+    """Return the weights that all rows have when only some are drawn; those drawn twice count so.
+
+    Parameters
+    ----------
+    rows : array of int
+        The rows that were drawn.
+    weights : array of shape (n_rows,) or None
+        Sample weights of all rows.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    array of shape (n_rows,)
+    """
+    times = np.bincount(rows, minlength=n_rows).astype(np.float64)
+    return times if weights is None else times * weights
+
+
+def _stratified(
+    n_folds: int, labels: NDArray[np.integer], random_state: Any, shuffle: bool
+) -> Iterable[tuple[Rows, Rows]]:
     largest = int(np.bincount(labels).max())
-    if cv > largest:
+    if n_folds > largest:
         raise ValueError(
-            f"cv={cv} folds cannot be made of classes of at most {largest} rows: take fewer."
+            f"cv={n_folds} folds cannot be made of classes of at most {largest} rows: take fewer."
         )
-    folds = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+    if not shuffle:
+        fold = np.empty(len(labels), dtype=np.intp)
+        fold[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % n_folds
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         # Classes with fewer rows than folds are fine: they are known to all folds.
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folds.split(np.zeros((len(labels), 1)), labels))
+        return list(splitter.split(np.zeros((len(labels), 1)), labels))
 
 
-def _places(rows: Any) -> NDArray[Any]:
-    out = np.asarray(rows)
-    return out if out.size else out.astype(np.int64)
+def _present(rows: ArrayLike, there: NDArray[np.bool_]) -> Rows:
+    """Places of rows that are given as places or as a mask, without those of weight 0."""
+    given = np.asarray(rows)
+    places: Rows = np.arange(len(there))[
+        given if given.dtype.kind == "b" else given.astype(np.intp)
+    ]
+    return places[there[places]]
 
 
 def over_folds(work: Callable[..., Any], folds: Iterable[Any], n_jobs: int | None) -> list[Any]:

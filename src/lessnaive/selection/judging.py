@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.scorecard.terms import Lookup, Quadratic
 
-__all__ = ["Judge", "JudgedRows", "Losses", "Operand", "Panel", "no_evidence"]
+__all__ = ["Judge", "JudgedRows", "Losses", "Operand", "Panel"]
 
 Floats = NDArray[np.float64]
 Operand = Lookup | Quadratic
@@ -75,7 +75,7 @@ class JudgedRows:
         self._operands = list(operands)
         self._labels, self._weights = labels, weights
         self._scores = np.repeat(intercept[:, None], len(labels), axis=1)
-        self._nothing = no_evidence(len(labels), len(intercept))
+        self._nothing = _no_evidence(len(labels), len(intercept))
         self.total = float(len(labels) if weights is None else weights.sum())
 
     def with_all(self, columns: Sequence[int]) -> Losses:
@@ -154,7 +154,7 @@ class Panel:
             judge.add(columns)
 
 
-def no_evidence(n_rows: int, n_classes: int) -> Lookup:
+def _no_evidence(n_rows: int, n_classes: int) -> Lookup:
     """Return what a column says that says nothing."""
     return Lookup(np.broadcast_to(np.uint8(0), n_rows), 0, np.zeros((1, n_classes)))
 
