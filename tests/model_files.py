@@ -121,7 +121,7 @@ _MODELS = [
     SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
     GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
-    StagewiseNB(average=True, n_levels=2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
+    StagewiseNB(average=True, epsilon=1 / 2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
     AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),

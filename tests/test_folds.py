@@ -82,7 +82,7 @@ def test_what_cannot_be_split_is_refused():
 
 CROSS_VALIDATED = {
     "selective": lambda cv: SelectiveNB(criterion="cv_error", cv=cv),
-    "stagewise": lambda cv: StagewiseNB(choose="cv", cv=cv, n_levels=4, nu=2),
+    "stagewise": lambda cv: StagewiseNB(choose="cv", cv=cv, epsilon=1 / 4, nu=2),
     "group_lasso": lambda cv: GroupLassoNB(lam="cv", cv=cv, n_lams=8),
     "barista": lambda cv: BaristaNBCV(cv=cv, grid=([0.1, 0.0], [0.0])),
 }

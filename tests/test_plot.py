@@ -270,7 +270,7 @@ def test_many_columns_ten_names():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     X = rng.normal(size=(200, 14)) + 0.4 * y[:, None]
-    model = StagewiseNB(patience=None, n_levels=2).fit(X, y)
+    model = StagewiseNB(patience=None, epsilon=1 / 2).fit(X, y)
     shown = StagewisePathDisplay.from_estimator(model)
     assert len(shown.level_lines_) == 14
     assert len(shown.legends_[0].get_texts()) == 10

@@ -25,7 +25,7 @@ MODELS = [
     SelectiveNB(criterion="cv_error"),
     RelevanceWeightedNB(),
     StagewiseNB(),
-    StagewiseNB(choose="cv", n_levels=4, nu=2),
+    StagewiseNB(choose="cv", epsilon=1 / 4, nu=2),
     StagewiseNB(average=True),
     GroupLassoNB(n_lams=5),
     GroupLassoNB(lam="cv", n_lams=5),
@@ -39,7 +39,7 @@ def test_one_level_is_selection_by_error(seed):
     X, y, weights = random_case(seed)
     width = X.shape[1]
     search = SelectiveNB(patience=width).fit(X, y, weights)
-    stage = StagewiseNB(n_levels=1, nu=1, patience=None).fit(X, y, weights)
+    stage = StagewiseNB(epsilon=1 / 1, nu=1, patience=None).fit(X, y, weights)
     added = [np.flatnonzero(step).item() for step in np.diff(stage.path_.levels, axis=0)]
     assert added == [step.column for step in search.path_[1:]]
     np.testing.assert_allclose(stage.path_.error, [s.error for s in search.path_], atol=1e-12)
@@ -52,7 +52,7 @@ def test_one_level_is_selection_by_aic(seed):
     """Where both choose by AIC, from steps by the log-loss, they are the same model."""
     X, y, weights = random_case(seed)
     search = SelectiveNB(criterion="aic", patience=X.shape[1]).fit(X, y, weights)
-    stage = StagewiseNB(n_levels=1, nu=1, patience=None, criterion="log_loss").fit(X, y, weights)
+    stage = StagewiseNB(epsilon=1 / 1, nu=1, patience=None, criterion="log_loss").fit(X, y, weights)
     np.testing.assert_array_equal(stage.weights_, search.weights_)
     assert stage.objective_ == pytest.approx(search.objective_, rel=1e-9)
     np.testing.assert_array_equal(
@@ -100,8 +100,8 @@ models = [
     SelectiveNB(criterion="log_loss", direction="backward"),
     SelectiveNB(criterion="cv_error"),
     RelevanceWeightedNB(),
-    StagewiseNB(n_levels=20, patience=1),
-    StagewiseNB(n_levels=20, patience=1, criterion="log_loss"),
+    StagewiseNB(epsilon=1 / 20, patience=1),
+    StagewiseNB(epsilon=1 / 20, patience=1, criterion="log_loss"),
     GroupLassoNB(n_lams=5),
     CFSSelector(),
 ]

@@ -85,7 +85,7 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
         StagewiseNB(),
         StagewiseNB(categorical_features="all", criterion="log_loss", average=True),
-        StagewiseNB(choose="cv", cv=3, patience=None, n_levels=4, missing="category"),
+        StagewiseNB(choose="cv", cv=3, patience=None, epsilon=1 / 4, missing="category"),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
         SelectiveNB(),

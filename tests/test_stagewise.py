@@ -48,7 +48,7 @@ def random_case(seed: int) -> tuple[Problem, dict[str, Any]]:
         weights[: 2 * n_classes] = [1.0] * (2 * n_classes)
     n_levels, nu = int(rng.integers(1, 7)), int(rng.integers(1, 7))
     options = {
-        "n_levels": n_levels,
+        "epsilon": 1 / n_levels,
         "nu": nu,
         "criterion": ("error", "log_loss")[int(rng.integers(2))],
         "ties": ("log_loss", "log_loss", "last")[int(rng.integers(3))],
@@ -131,11 +131,11 @@ MODELS = [
 @pytest.mark.parametrize("options", MODELS)
 def test_with_all_columns_at_the_highest_level_it_is_naive_bayes(options):
     X, y = load_penguins(backend="pandas")
-    model = StagewiseNB(patience=None, n_levels=3, **options).fit(X, y)
+    model = StagewiseNB(patience=None, epsilon=1 / 3, **options).fit(X, y)
     assert (model.path_.levels[-1] == 3).all()
     assert model.path_.levels[0].tolist() == [0] * X.shape[1]
     plain = NaiveBayes(**options).fit(X, y)
-    last = StagewiseNB(patience=None, n_levels=1, nu=1, **options).fit(X, y)
+    last = StagewiseNB(patience=None, epsilon=1 / 1, nu=1, **options).fit(X, y)
     assert (last.path_.levels[-1] == 1).all()
     full = replayed(last, X, y, np.ones(X.shape[1], dtype=int))
     np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def replayed(model: StagewiseNB, X: Any, y: Any, levels: np.ndarray) -> lessnaiv
 def test_with_one_level_it_selects_columns():
     """Levels 0 and 1 only: the model is naive Bayes on some of the columns."""
     X, y = load_penguins(backend="pandas")
-    model = StagewiseNB(n_levels=1, nu=1).fit(X, y)
+    model = StagewiseNB(epsilon=1 / 1, nu=1).fit(X, y)
     used = X.columns[model.levels_ == 1]
     assert 0 < len(used) < X.shape[1]
     assert [term.name for term in model.scorecard_.terms] == list(used)
@@ -229,7 +229,7 @@ def test_bic_asks_for_fewer_columns_than_aic():
 def test_cross_validation_by_hand(criterion):
     X, y = load_penguins(backend="pandas")
     y = np.asarray(y)
-    options = {"criterion": criterion, "n_levels": 8, "nu": 3}
+    options = {"criterion": criterion, "epsilon": 1 / 8, "nu": 3}
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
     model = StagewiseNB(choose="cv", cv=folds, **options).fit(X, y)
     sizes = model.path_.levels.sum(axis=1)
@@ -311,7 +311,7 @@ FITTED = ("levels_", "weights_", "path_weights_", "chosen_", "n_iter_", "n_evalu
         {},
         {"average": True},
         {"choose": "bic", "average": True, "numeric": "modl", "categorical": "modl"},
-        {"choose": "cv", "cv": 3, "n_levels": 5, "missing": "category"},
+        {"choose": "cv", "cv": 3, "epsilon": 1 / 5, "missing": "category"},
     ],
 )
 def test_model_files(options, tmp_path):

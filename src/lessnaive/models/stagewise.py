@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +25,10 @@ from lessnaive.table.training import read_training
 __all__ = ["StagewiseNB"]
 
 
+# Levels are whole numbers, kept in 16 bits.
+_MOST_LEVELS = 10_000
+
+
 class StagewiseNB(ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
@@ -42,8 +46,9 @@ class StagewiseNB(ScorecardClassifier):
 
     Parameters
     ----------
-    n_levels : int, default=40
-        Number of levels from the pooled to the per-class estimate.
+    epsilon : float, default=1/40
+        How far a step moves a column, as a share of the way from the pooled to the per-class
+        estimate: one over a whole number of levels. With 1 columns are only out or in.
     nu : int, default=20
         Look-ahead: the largest number of levels in a step.
     criterion : {"error", "log_loss"}, default="error"
@@ -91,7 +96,7 @@ class StagewiseNB(ScorecardClassifier):
     class_log_prior_ : array of shape (n_classes,)
         Log-probability of each class.
     levels_ : array of shape (n_features,)
-        Level of each column in the chosen model, from 0 to `n_levels`.
+        Level of each column in the chosen model, from 0 to ``n_levels``, one over epsilon.
     weights_ : array of shape (n_features,)
         The same as shares :math:`\alpha_j`, from 0 to 1.
     path_ : StagewisePath
@@ -135,7 +140,7 @@ class StagewiseNB(ScorecardClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_levels": [Interval(Integral, 1, 10_000, closed="both")],
+        "epsilon": [Interval(Real, 0, 1, closed="right")],
         "nu": [Interval(Integral, 1, 10_000, closed="both")],
         "criterion": [StrOptions({"error", "log_loss"})],
         "ties": [StrOptions({"log_loss", "last"})],
@@ -149,7 +154,7 @@ class StagewiseNB(ScorecardClassifier):
     def __init__(
         self,
         *,
-        n_levels: int = 40,
+        epsilon: float = 1 / 40,
         nu: int = 20,
         criterion: str = "error",
         ties: str = "log_loss",
@@ -166,7 +171,7 @@ class StagewiseNB(ScorecardClassifier):
         missing: str = "ignore",
         variance_floor: float = 1e-9,
     ) -> None:
-        self.n_levels = n_levels
+        self.epsilon = epsilon
         self.nu = nu
         self.criterion = criterion
         self.ties = ties
@@ -182,6 +187,17 @@ class StagewiseNB(ScorecardClassifier):
         self.priors = priors
         self.missing = missing
         self.variance_floor = variance_floor
+
+    @property
+    def n_levels(self) -> int:
+        """Number of steps from the pooled to the per-class estimate: one over epsilon."""
+        levels = round(1 / self.epsilon)
+        if levels > _MOST_LEVELS or abs(levels * self.epsilon - 1) > 1e-6:
+            raise ValueError(
+                f"epsilon must be one over a whole number up to {_MOST_LEVELS:,}, such as 1/40, "
+                f"got {self.epsilon!r}."
+            )
+        return levels
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
