@@ -59,10 +59,9 @@ class NBLogistic(FittedLogistic):
 
     Parameters
     ----------
-    target : {"naive_bayes", "zero"} or array of shape (n_outputs, 1 + n_design), \
-default="naive_bayes"
-        Where coefficients are shrunk to; an array holds the intercept and then the coefficients of
-        the design columns.
+    target : {"naive_bayes", "zero"} or array, default="naive_bayes"
+        Where coefficients are shrunk to; an array of shape (n_outputs, 1 + n_design) holds the
+        intercept and then the coefficients of the design columns.
     penalty : {"l1", "l2", "elastic_net"}, default="l1"
         The shape of the penalty: :math:`\rho` is 1, 0 or `l1_ratio`.
     lam : float, default=1.0
@@ -76,9 +75,9 @@ default="naive_bayes"
         the minimum is hard to find where that is millions of times the spread.
     penalize_intercept : bool, default=None
         Whether the intercept is shrunk too; None: toward naive Bayes or an array yes, to zero no.
-    solver : {"auto", "prox_newton", "fista", "ista", "lbfgs", "newton", "gradient_descent"} or \
-Solver, default="auto"
-        How the minimum is found; the last three need ``penalty="l2"`` or ``lam=0``.
+    solver : str or Solver, default="auto"
+        How the minimum is found: "auto", "prox_newton", "fista", "ista", "lbfgs", "newton" or
+        "gradient_descent". The last three need ``penalty="l2"`` or ``lam=0``.
     tol : float, default=1e-9
         Tolerance of the solver: of the KKT residual, relative; for "newton" of half the squared
         Newton decrement.
@@ -99,17 +98,37 @@ Solver, default="auto"
         Coefficients of the design columns; one row for two classes, else one per class.
     intercept_ : array of shape (n_outputs,)
         Intercepts.
-    target_coef_, target_intercept_ : array
-        Where these are shrunk to, in the same shapes.
+    target_coef_ : array of shape (n_outputs, n_design)
+        Where the coefficients are shrunk to.
+    target_intercept_ : array of shape (n_outputs,)
+        Where the intercepts are shrunk to.
     design_names_ : list of str
         Names of the design columns.
     lambda_max_ : float
         The smallest `lam` at which all penalized coefficients equal their target.
-    classes_, scorecard_, n_features_in_, feature_names_in_
-        As in :class:`NaiveBayes`.
-    objective_, n_iter_, converged_, history_, kkt_residual_, suboptimality_bound_, \
-suboptimality_rule_
-        The report and certificate of the solver, as in :class:`BaristaNB`.
+    classes_ : array of shape (n_classes,)
+        The classes.
+    scorecard_ : Scorecard
+        The fitted model: what each value of each column adds to the score of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (``n_features_in_``,)
+        Names of the columns, if the table had names.
+    objective_ : float
+        What is minimized, at the coefficients.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the solver came within `tol`.
+    kkt_residual_ : float
+        The largest entry of the smallest subgradient of the objective; 0 at the minimum.
+    suboptimality_bound_ : float
+        How far the objective is above its minimum at the most, or infinity.
+    suboptimality_rule_ : str
+        Why: "strong convexity", "sublevel set" or "none".
+    history_ : dict of array
+        Objective, KKT residual, step and seconds at each iterate; with "newton" and
+        "gradient_descent" the decrement too.
 
     References
     ----------

@@ -42,8 +42,7 @@ class NBLogisticCV(FittedLogistic):
 
     Parameters
     ----------
-    target : {"naive_bayes", "zero"} or array of shape (n_outputs, 1 + n_design), \
-default="naive_bayes"
+    target : {"naive_bayes", "zero"} or array, default="naive_bayes"
         Where coefficients are shrunk to, as in :class:`NBLogistic`. An array is for all folds,
         which needs every fold to have all values of the categorical columns.
     penalty : {"l1", "l2", "elastic_net"}, default="l1"
@@ -71,9 +70,10 @@ default="naive_bayes"
         Number of folds side by side, in threads.
     verbose : bool, default=False
         Whether to show a progress bar.
-    standardize, penalize_intercept, solver, tol, max_iter, categorical_features, smoothing, \
-priors, variance_floor
+    standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
+    categorical_features, smoothing, priors, variance_floor
+        How naive Bayes is learned, as in :class:`NBLogistic`.
 
     Attributes
     ----------
@@ -82,13 +82,11 @@ priors, variance_floor
     path_ : LogisticPath
         The penalties, coefficients and intercepts learned from all rows, and the scores of the
         folds.
-    coef_, intercept_, target_coef_, target_intercept_, design_names_, lambda_max_
-        Of the final fit, as in :class:`NBLogistic`.
-    classes_, scorecard_, n_features_in_, feature_names_in_
-        As in :class:`NaiveBayes`.
-    objective_, n_iter_, converged_, history_, kkt_residual_, suboptimality_bound_, \
-suboptimality_rule_
-        Of the final fit, as in :class:`NBLogistic`.
+    classes_ : array of shape (n_classes,)
+        The classes.
+    scorecard_ : Scorecard
+        The fitted model. All its other attributes, such as ``coef_``, ``lambda_max_`` and
+        ``objective_``, are those of :class:`NBLogistic` with ``lam=lam_``.
 
     See Also
     --------
