@@ -148,7 +148,7 @@ def replayed(model: StagewiseNB, X: Any, y: Any, levels: np.ndarray) -> lessnaiv
     from lessnaive.models.level_scores import at_levels
 
     averaging = StagewiseNB(**{**model.get_params(), "average": True}).fit(X, y)
-    return at_levels(*averaging._ends, levels, model.n_levels)
+    return at_levels(*averaging._ends, levels, model.n_levels_)
 
 
 def test_with_one_level_it_selects_columns():

@@ -19,6 +19,9 @@ __all__ = ["OwnEvidence", "gather_evidence"]
 
 Floats = NDArray[np.float64]
 
+# Weights that should add up to one may miss it by this much.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class OwnEvidence:
@@ -33,11 +36,15 @@ class OwnEvidence:
     sharpness : list of (array or None)
         For a parabola whose variance all classes share, the ratio of that variance to the one
         without the row, one number per row: leaving a row out changes the other classes too.
+    left_out : float
+        The weight of what is left out. A value of no more weight is unseen without its row, and
+        adds nothing to any class.
     """
 
     intercept: Floats
     terms: list[Floats]
     sharpness: list[Floats | None]
+    left_out: float
 
 
 def gather_evidence(
@@ -72,7 +79,10 @@ def gather_evidence(
         inputs = [columns[i] for i in term.inputs]
         own_term = None if own is None else own.terms[place]
         if isinstance(term, TableTerm):
-            tables = [term.scores] if own_term is None else [term.scores, own_term]
+            tables = [term.scores]
+            if own is not None and own_term is not None:
+                elsewhere = term.counts.sum(axis=1, keepdims=True) > own.left_out + _ROUNDING
+                tables = [np.where(elsewhere, table, 0.0) for table in (term.scores, own_term)]
             lookup, *left_out = term.operands(inputs, *tables)
             coded.append((lookup, left_out[0].table if left_out else None, place))
             continue

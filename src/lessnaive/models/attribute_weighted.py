@@ -61,12 +61,12 @@ class AttributeWeightedNB(LearnedWeights):
         the class of a row from what leaving it out takes away.
     start : float or array, default=1.0
         Where the solver begins; 1 is naive Bayes.
-    solver : {"auto", "prox_newton", "fista", "ista", "lbfgs"} or Solver, default="auto"
+    solver : str or Solver, default="auto"
         How the minimum is found, as in :class:`BaristaNB`.
     tol : float, default=1e-9
         The solver stops when the KKT residual is at most `tol` times the largest slope where all
         weights are at the target, or times the objective if that is smaller and the loss convex;
-        with "mixed" it is at least 1e-6.
+        with L-BFGS it is at least 1e-6.
     max_iter : int, default=10000
         Most iterations.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor

@@ -66,9 +66,10 @@ class BaristaNB(LearnedWeights):
         learned. Otherwise a value that is rare speaks too well for the class of its own row.
     start : float or array of shape (n_classes, n_features), default=1.0
         Where the solver begins; 1 is naive Bayes. The minimum does not depend on it.
-    solver : {"auto", "prox_newton", "fista", "ista", "lbfgs"} or Solver, default="auto"
-        How the minimum is found, by name or as an object of :mod:`lessnaive.solver`. "auto" is
-        "prox_newton" unless there are thousands of weights.
+    solver : str or Solver, default="auto"
+        How the minimum is found: "prox_newton", "fista", "ista", or for l1=0 "lbfgs", "newton" and
+        "gradient_descent"; or an object of :mod:`lessnaive.solver`. "auto" is "prox_newton" unless
+        there are thousands of weights.
     tol : float, default=1e-9
         The solver stops when the KKT residual is at most `tol` times the smaller of ``lambda_max_``
         and the objective.

@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.exceptions import warn_caller
 from lessnaive.loss import WeightedEvidenceLoss, gather_evidence
 from lessnaive.models.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted import LearnedWeights
@@ -347,16 +349,25 @@ def _path(
     """Learn the weights for all pairs, each from those of the next stronger l1."""
     out = np.empty((len(l2_values), len(l1_values), *loss.shape))
     tol = max(parameters.tol, _FOLD_TOLERANCE)
+    unfinished = 0
     for i, l2 in enumerate(l2_values):
         weights = np.full(loss.shape, target)
         for k, l1 in enumerate(l1_values):
             penalty = ElasticNet(float(l1), float(l2), target)
             solver = choose_solver(parameters.solver, loss, penalty)
-            weights = solver.minimize(
+            solution = solver.minimize(
                 loss, penalty, weights, tol=tol, max_iter=parameters.max_iter
-            ).weights
-            out[i, k] = weights
+            )
+            out[i, k] = weights = solution.weights
+            unfinished += not (solution.converged or solution.stalled)
             step()
+    if unfinished:
+        warn_caller(
+            f"{type(parameters).__name__}: the solver reached max_iter={parameters.max_iter} at "
+            f"{unfinished} of {len(l1_values) * len(l2_values)} pairs of penalties, whose scores "
+            "are not those of the minimum: increase max_iter, or take another solver.",
+            ConvergenceWarning,
+        )
     return out
 
 

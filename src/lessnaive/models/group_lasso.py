@@ -266,6 +266,11 @@ class GroupLassoNB(ScorecardClassifier):
             total += tested.sum()
         return lost / total
 
+    @property
+    def lambda_max_(self) -> float:
+        """The same as ``lam_max_``, by the name that the other models have."""
+        return self.lam_max_
+
     def _state_to_plain(self) -> dict[str, Any]:
         return {
             "class_count": self.class_count_.tolist(),

@@ -66,7 +66,7 @@ def own_evidence(
             assert isinstance(term, TableTerm)
             terms.append(term.scores)
             sharpness.append(None)
-    return OwnEvidence(card.intercept, terms, sharpness)
+    return OwnEvidence(card.intercept, terms, sharpness, left_out)
 
 
 def _gaussian(

@@ -18,8 +18,6 @@ Floats = NDArray[np.float64]
 
 # Both kinds of weights have the same say at the start.
 _FIRST_SHARE = 0.5
-# L-BFGS sees nothing below the square root of the rounding of the loss.
-_LEAST_TOL = 1e-6
 
 
 class MixedWeights(NamedTuple):
@@ -60,7 +58,5 @@ def learn_mixed_weights(
     first = np.concatenate([by_class.mean(axis=0), by_class.ravel(), [_FIRST_SHARE]])
     lower, upper = np.full(mixed.shape, bounds[0]), np.full(mixed.shape, bounds[1])
     lower[-1], upper[-1] = 0.0, 1.0
-    solution = minimize(
-        parameters, mixed, ElasticNet(lower=lower, upper=upper), first, least_tol=_LEAST_TOL
-    )
+    solution = minimize(parameters, mixed, ElasticNet(lower=lower, upper=upper), first)
     return MixedWeights(*mixed.split(solution.weights), solution)

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.level_scores import at_levels
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.stagewise_choice import evidence_of, path_weights, validated
+from lessnaive.models.stagewise_choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise_path import StagewisePath, walk
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, TableTerm, Term
@@ -23,10 +23,6 @@ from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import read_training
 
 __all__ = ["StagewiseNB"]
-
-
-# Levels are whole numbers, kept in 16 bits.
-_MOST_LEVELS = 10_000
 
 
 class StagewiseNB(ScorecardClassifier):
@@ -96,7 +92,9 @@ class StagewiseNB(ScorecardClassifier):
     class_log_prior_ : array of shape (n_classes,)
         Log-probability of each class.
     levels_ : array of shape (n_features,)
-        Level of each column in the chosen model, from 0 to ``n_levels``, one over epsilon.
+        Level of each column in the chosen model, from 0 to ``n_levels_``.
+    n_levels_ : int
+        Number of levels from the pooled to the per-class estimate: one over epsilon.
     weights_ : array of shape (n_features,)
         The same as shares :math:`\alpha_j`, from 0 to 1.
     path_ : StagewisePath
@@ -188,17 +186,6 @@ class StagewiseNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @property
-    def n_levels(self) -> int:
-        """Number of steps from the pooled to the per-class estimate: one over epsilon."""
-        levels = round(1 / self.epsilon)
-        if levels > _MOST_LEVELS or abs(levels * self.epsilon - 1) > 1e-6:
-            raise ValueError(
-                f"epsilon must be one over a whole number up to {_MOST_LEVELS:,}, such as 1/40, "
-                f"got {self.epsilon!r}."
-            )
-        return levels
-
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
@@ -224,15 +211,17 @@ class StagewiseNB(ScorecardClassifier):
         if self.choose == "cv":
             path = replace(path, validation=validated(self, training, path))
         chosen = int(path.criterion(self.choose).argmin())
-        scorecard = at_levels(zero, one, path.levels[chosen], self.n_levels)
+        n_levels = n_levels_of(self.epsilon)
+        scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None
-        self._adopt(scorecard, path, chosen, n_evaluations, ends)
+        self._adopt(scorecard, path, n_levels, chosen, n_evaluations, ends)
         return self
 
     def _adopt(
         self,
         scorecard: Scorecard,
         path: StagewisePath,
+        n_levels: int,
         chosen: int,
         n_evaluations: int,
         ends: tuple[Scorecard, Scorecard] | None,
@@ -243,7 +232,7 @@ class StagewiseNB(ScorecardClassifier):
         if ends is not None:
             weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
             used = np.flatnonzero(weights)
-            members = [at_levels(*ends, path.levels[k], self.n_levels) for k in used]
+            members = [at_levels(*ends, path.levels[k], n_levels) for k in used]
             average = ScorecardAverage(members, weights[used])
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
@@ -253,7 +242,8 @@ class StagewiseNB(ScorecardClassifier):
         self.path_ = path
         self.chosen_ = chosen
         self.levels_ = path.levels[chosen]
-        self.weights_ = self.levels_ / self.n_levels
+        self.n_levels_ = n_levels
+        self.weights_ = self.levels_ / n_levels
         self.path_weights_ = weights
         self.n_iter_ = len(path) - 1
         self.n_evaluations_ = n_evaluations
@@ -268,6 +258,7 @@ class StagewiseNB(ScorecardClassifier):
         if self._ends is not None:
             ends = [[term.to_plain() for term in end.terms] for end in self._ends]
         return {
+            "n_levels": self.n_levels_,
             "path": self.path_.to_plain(),
             "chosen": self.chosen_,
             "n_evaluations": self.n_evaluations_,
@@ -275,13 +266,15 @@ class StagewiseNB(ScorecardClassifier):
         }
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        fields = state.record("path", "chosen", "n_evaluations", "ends")
-        path = StagewisePath.from_plain(fields["path"], len(scorecard.schema), self.n_levels)
+        fields = state.record("n_levels", "path", "chosen", "n_evaluations", "ends")
+        n_levels = fields["n_levels"].integer(1, 2**31 - 1)
+        path = StagewisePath.from_plain(fields["path"], len(scorecard.schema), n_levels)
         if self.choose == "cv" and path.validation is None:
             raise fields["path"].error("a model that was chosen by cross-validation needs it")
         self._adopt(
             scorecard,
             path,
+            n_levels,
             fields["chosen"].integer(0, len(path) - 1),
             fields["n_evaluations"].integer(0, 2**63 - 1),
             _ends_from_plain(fields["ends"], scorecard) if self.average else None,

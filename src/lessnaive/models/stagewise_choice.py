@@ -18,18 +18,30 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.selection.folds import drawn, split_rows
 from lessnaive.table.training import Training
 
-__all__ = ["StagewiseParameters", "evidence_of", "path_weights", "validated"]
+__all__ = ["StagewiseParameters", "evidence_of", "n_levels_of", "path_weights", "validated"]
 
 # Models of less than this share of the weight of the best one are left out of averages.
 _SMALLEST_WEIGHT = 1e-6
+_MOST_LEVELS = 10_000
 
 
 class StagewiseParameters(GenerativeParameters, PathRules, Protocol):
     """Parameters of stagewise naive Bayes."""
 
-    n_levels: int
+    epsilon: float
     nu: int
     cv: Any
+
+
+def n_levels_of(epsilon: float) -> int:
+    """Return the number of steps from the pooled to the per-class estimate: one over epsilon."""
+    levels = round(1 / epsilon)
+    if levels > _MOST_LEVELS or abs(levels * epsilon - 1) > 1e-6:
+        raise ValueError(
+            f"epsilon must be one over a whole number up to {_MOST_LEVELS:,}, such as 1/40, got "
+            f"{epsilon!r}."
+        )
+    return levels
 
 
 def evidence_of(
@@ -57,7 +69,11 @@ def evidence_of(
     zero = make_scorecard(parameters, pooled(statistics))
     one = make_scorecard(parameters, statistics)
     columns = training.table.columns
-    return zero, one, LevelScores(zero, one, columns, parameters.n_levels, parameters.nu)
+    return (
+        zero,
+        one,
+        LevelScores(zero, one, columns, n_levels_of(parameters.epsilon), parameters.nu),
+    )
 
 
 def validated(

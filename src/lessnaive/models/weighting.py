@@ -128,8 +128,6 @@ def minimize(
     loss: Loss,
     penalty: ElasticNet,
     start: Floats,
-    *,
-    least_tol: float = 0.0,
 ) -> Solution:
     """Minimize, and warn if the minimum was not found."""
     target = np.full(loss.shape, penalty.target)
@@ -142,7 +140,7 @@ def minimize(
         loss,
         penalty,
         start,
-        tol=max(parameters.tol, least_tol),
+        tol=parameters.tol,
         max_iter=parameters.max_iter,
     )
     name = type(parameters).__name__

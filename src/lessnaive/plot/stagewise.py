@@ -107,7 +107,7 @@ class StagewisePathDisplay:
         display = cls(
             path=estimator.path_,
             names=estimator.scorecard_.schema.names,
-            n_levels=estimator.n_levels,
+            n_levels=estimator.n_levels_,
             chosen=estimator.chosen_,
         )
         return display.plot(axes=axes)

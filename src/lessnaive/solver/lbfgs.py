@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 class LBFGS(Solver):
     """Limited-memory BFGS within bounds (scipy's L-BFGS-B).
 
+    Its line search compares values, and sees nothing below the square root of their rounding: a
+    tolerance of less than 1e-6 is taken for 1e-6.
+
     Parameters
     ----------
     memory : int, default=20
@@ -29,6 +32,8 @@ class LBFGS(Solver):
     callback : callable, optional
         Called after each iteration with its number and the point.
     """
+
+    least_tol = 1e-6
 
     def __init__(
         self,

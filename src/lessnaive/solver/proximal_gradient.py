@@ -44,7 +44,9 @@ class _ProximalGradient(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Take any loss and penalty; a loss that is not convex ends in a stationary point."""
         if self.initial_step is None and not loss.has_lipschitz:
-            return "no bound on the curvature of this loss is known, so set initial_step."
+            return (
+                "no bound on the curvature of this loss is known: take LBFGS, or give initial_step."
+            )
         return None
 
     def _first_step(self, loss: Loss, penalty: ElasticNet) -> float:
