@@ -45,7 +45,7 @@ class _ProximalGradient(Solver):
         """Take any loss and penalty; a loss that is not convex ends in a stationary point."""
         if self.initial_step is None and not loss.has_lipschitz:
             return (
-                "no bound on the curvature of this loss is known: take LBFGS, or give initial_step."
+                "no bound on the curvature of this loss is known: take LBFGS or set initial_step."
             )
         return None
 
