@@ -44,9 +44,7 @@ class _ProximalGradient(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Take any loss and penalty; a loss that is not convex ends in a stationary point."""
         if self.initial_step is None and not loss.has_lipschitz:
-            return (
-                "no bound on the curvature of this loss is known: take LBFGS or set initial_step."
-            )
+            return "no bound on the curvature of this loss is known: take LBFGS."
         return None
 
     def _first_step(self, loss: Loss, penalty: ElasticNet) -> float:
