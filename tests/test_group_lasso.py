@@ -170,11 +170,11 @@ def test_no_penalty_with_pseudo_counts_is_naive_bayes():
 @pytest.mark.parametrize("solver", ["exact", "line_search"])
 @pytest.mark.parametrize("adaptive", [False, True])
 @pytest.mark.parametrize("standardize", [False, True])
-def test_lam_max_is_the_class_prior_and_no_less(solver, adaptive, standardize):
+def test_lambda_max_is_the_class_prior_and_no_less(solver, adaptive, standardize):
     options = {"solver": solver, "adaptive": adaptive, "standardize": standardize}
     X, y = X_PENGUINS, Y_PENGUINS
     model = GroupLassoNB(lam=1.0, **options).fit(X, y)
-    highest = model.lam_max_
+    highest = model.lambda_max_
     prior = np.bincount(np.unique(y, return_inverse=True)[1]) / len(y)
     for lam in (highest, 10 * highest):
         pooled = clone(model).set_params(lam=lam).fit(X, y)
@@ -225,8 +225,8 @@ def test_the_path(adaptive):
     X, y = X_PENGUINS, Y_PENGUINS
     model = GroupLassoNB(adaptive=adaptive, n_lams=30).fit(X, y)
     path = model.path_
-    assert path.lam[0] == model.lam_max_
-    assert path.lam[-1] == pytest.approx(1e-3 * model.lam_max_)
+    assert path.lam[0] == model.lambda_max_
+    assert path.lam[-1] == pytest.approx(1e-3 * model.lambda_max_)
     assert path.norms.shape == (30, 7)
     assert path.n_selected[0] == 0
     assert (np.diff(path.norms, axis=0) >= -1e-9).all()  # columns move away, never back
@@ -318,7 +318,7 @@ def test_columns_that_say_nothing_at_all():
     y = [0, 1, 1, 0, 1, 1]
     for lam in ("aic", "cv", 0.0, 3.0):
         model = GroupLassoNB(lam=lam, cv=2).fit(X, y)
-        assert model.lam_max_ == 0
+        assert model.lambda_max_ == 0
         assert not model.norms_.any()
         np.testing.assert_allclose(model.predict_proba(X), [[1 / 3, 2 / 3]] * 6)
 
@@ -353,7 +353,7 @@ def test_model_files(tmp_path):
         model = GroupLassoNB(lam=lam, adaptive=True, n_lams=5).fit(X, y)
         again = round_trip(model, tmp_path)
         check_same(model, again, X)
-        for name in ("lam_", "lam_max_", "objective_"):
+        for name in ("lam_", "lambda_max_", "objective_"):
             assert getattr(again, name) == getattr(model, name)
         for name in ("norms_", "ml_norms_"):
             np.testing.assert_array_equal(getattr(again, name), getattr(model, name))

@@ -203,7 +203,7 @@ def test_group_path():
     assert shown.chosen_.get_xdata() == [model.lam_, model.lam_]
     assert shown.ax_.get_xscale() == "log"
     left, right = shown.ax_.get_xlim()
-    assert left == model.lam_max_ > right  # the strongest penalty stands on the left
+    assert left == model.lambda_max_ > right  # the strongest penalty stands on the left
     assert shown.ax_.get_xlabel() == "penalty λ"
     assert shown.ax_.get_ylabel() == "distance from the pooled estimate"
     assert len(shown.ax_.get_legend().get_texts()) == 7

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 
-__all__ = ["Gaussian", "fit_gaussian", "log_density_without", "shared_variance_without"]
+__all__ = [
+    "Gaussian",
+    "fit_gaussian",
+    "log_density_without",
+    "merged_moments",
+    "shared_variance_without",
+]
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 _TINY = float(np.finfo(np.float64).tiny)
@@ -59,7 +65,7 @@ def fit_gaussian(moments: NDArray[np.float64], *, shared: bool, variance_floor: 
     """
     weight, mean = moments[:, 0], moments[:, 1] + moments[:, 2]
     squares = np.maximum(moments[:, 3] + moments[:, 4], 0.0)
-    whole = _merged(moments)
+    whole = merged_moments(moments)
     total, center, spread = whole[0], whole[1] + whole[2], whole[3]
     if total == 0 or spread / total == 0:
         return Gaussian(np.full(len(weight), center), np.full(len(weight), np.inf))
@@ -105,7 +111,7 @@ def log_density_without(
         NaN where there is no value, 0 for a column without spread.
     """
     whole = fit_gaussian(
-        _merged(moments)[None], shared=False, variance_floor=variance_floor
+        merged_moments(moments)[None], shared=False, variance_floor=variance_floor
     )  # of the column
     if np.isinf(whole.variance[0]):
         return np.where(np.isnan(values), np.nan, 0.0)
@@ -155,14 +161,14 @@ def shared_variance_without(
     # A class of this row alone has no squares to lose.
     growth = weight[labels] / np.where(rest >= 1 - 1e-9, rest, np.inf)
     total = weight.sum() - left_out if weight.sum() > left_out else weight.sum()
-    whole = _merged(moments)
+    whole = merged_moments(moments)
     lowest = max(variance_floor * whole[3] / whole[0], _TINY)
     variance = (squares.sum() - left_out * away**2 * growth) / total
     return np.asarray(np.maximum(variance, lowest))
 
 
-def _merged(moments: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Moments of all classes together."""
+def merged_moments(moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the moments of all classes together, of shape (6,)."""
     whole = np.zeros((1, 1, 6))
     for row in moments:
         _core.merge_moments(whole, np.ascontiguousarray(row.reshape(1, 1, 6)))

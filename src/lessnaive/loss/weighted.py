@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,11 @@ class WeightedEvidenceLoss(Loss, Curvature):
         return out
 
     def lipschitz(self) -> Lipschitz:
+        """Return bounds on the Lipschitz constant of the gradient; they are found once."""
+        return self._lipschitz
+
+    @cached_property
+    def _lipschitz(self) -> Lipschitz:
         r"""Bounds on the Lipschitz constant of the gradient of the log loss.
 
         The Hessian is :math:`\sum_i E_i' (\mathrm{diag}(p_i) - p_i p_i') E_i`, where row c of

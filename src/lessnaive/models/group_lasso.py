@@ -87,7 +87,7 @@ class GroupLassoNB(ScorecardClassifier):
         Log-probability of each class.
     lam_ : float
         The penalty.
-    lam_max_ : float
+    lambda_max_ : float
         The smallest penalty under which no column says anything.
     norms_ : array of shape (n_features,)
         Distance of each column's parameters from the pooled estimate; 0 where the column says
@@ -200,8 +200,8 @@ class GroupLassoNB(ScorecardClassifier):
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
         problem, class_count, prior = self._problem(training)
-        lam_max = problem.lambda_max()
-        lams = self._penalties(lam_max)
+        lambda_max = problem.lambda_max()
+        lams = self._penalties(lambda_max)
         path = self._path(problem, lams, training)
         best = _choose(path)
         moves = problem.solve(lams[best : best + 1])
@@ -210,7 +210,7 @@ class GroupLassoNB(ScorecardClassifier):
         self._set_columns_and_classes(training.schema, training.classes)
         self.class_count_ = class_count
         self.class_log_prior_ = prior
-        self.lam_, self.lam_max_ = float(lams[best]), lam_max
+        self.lam_, self.lambda_max_ = float(lams[best]), lambda_max
         self.norms_, self.ml_norms_ = path.norms[best], problem.farthest
         self.objective_ = objective
         self.path_ = path
@@ -237,12 +237,12 @@ class GroupLassoNB(ScorecardClassifier):
         )
         return problem, statistics.class_count, plain.intercept.copy()
 
-    def _penalties(self, lam_max: float) -> Floats:
+    def _penalties(self, lambda_max: float) -> Floats:
         if not isinstance(self.lam, str):
             return np.array([float(self.lam)])
-        if lam_max == 0:  # no column says anything, whatever the penalty
+        if lambda_max == 0:  # no column says anything, whatever the penalty
             return np.zeros(1)
-        return np.geomspace(lam_max, self.lam_ratio * lam_max, self.n_lams)
+        return np.geomspace(lambda_max, self.lam_ratio * lambda_max, self.n_lams)
 
     def _path(self, problem: PenalizedTable, lams: Floats, training: Training) -> GroupPath:
         moves = problem.solve(lams)
@@ -266,16 +266,11 @@ class GroupLassoNB(ScorecardClassifier):
             total += tested.sum()
         return lost / total
 
-    @property
-    def lambda_max_(self) -> float:
-        """The same as ``lam_max_``, by the name that the other models have."""
-        return self.lam_max_
-
     def _state_to_plain(self) -> dict[str, Any]:
         return {
             "class_count": self.class_count_.tolist(),
             "lam": self.lam_,
-            "lam_max": self.lam_max_,
+            "lambda_max": self.lambda_max_,
             "objective": self.objective_,
             "norms": self.norms_.tolist(),
             "ml_norms": self.ml_norms_.tolist(),
@@ -284,18 +279,18 @@ class GroupLassoNB(ScorecardClassifier):
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         fields = state.record(
-            "class_count", "lam", "lam_max", "objective", "norms", "ml_norms", "path"
+            "class_count", "lam", "lambda_max", "objective", "norms", "ml_norms", "path"
         )
         n_features = len(scorecard.schema)
         class_count = fields["class_count"].numbers(len(scorecard.classes), 0.0)
         norms = fields["norms"].numbers(n_features, 0.0)
         ml_norms = fields["ml_norms"].numbers(n_features, 0.0)
-        lam, lam_max = fields["lam"].number(0.0), fields["lam_max"].number(0.0)
+        lam, lambda_max = fields["lam"].number(0.0), fields["lambda_max"].number(0.0)
         objective = fields["objective"].number()
         path = GroupPath.from_plain(fields["path"], n_features)
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self.class_count_, self.class_log_prior_ = class_count, scorecard.intercept.copy()
-        self.lam_, self.lam_max_, self.objective_ = lam, lam_max, objective
+        self.lam_, self.lambda_max_, self.objective_ = lam, lambda_max, objective
         self.norms_, self.ml_norms_, self.path_ = norms, ml_norms, path
         self._scorecard = scorecard
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive import _core
 from lessnaive.encoding.binning import Binning
+from lessnaive.likelihood.gaussian import merged_moments
 from lessnaive.likelihood.statistics import ColumnStatistics, ValueCounts
 from lessnaive.models.statistics import NaiveBayesStatistics
 
@@ -41,10 +41,7 @@ def _pooled_column(column: ColumnStatistics | Binning) -> ColumnStatistics | Bin
     if isinstance(out, ValueCounts):
         out.counts, out.missing = _summed(out.counts), _summed(out.missing)
     else:
-        whole = np.zeros((1, 1, out.moments.shape[1]))
-        for row in out.moments:
-            _core.merge_moments(whole, np.ascontiguousarray(row[None, None]))
-        out.moments = np.repeat(whole[0], len(out.moments), axis=0)
+        out.moments = np.repeat(merged_moments(out.moments)[None], len(out.moments), axis=0)
     return out
 
 

@@ -68,12 +68,8 @@ def evidence_of(
     statistics = learn(parameters, training, allow_empty=allow_empty)
     zero = make_scorecard(parameters, pooled(statistics))
     one = make_scorecard(parameters, statistics)
-    columns = training.table.columns
-    return (
-        zero,
-        one,
-        LevelScores(zero, one, columns, n_levels_of(parameters.epsilon), parameters.nu),
-    )
+    n_levels = n_levels_of(parameters.epsilon)
+    return zero, one, LevelScores(zero, one, training.table.columns, n_levels, parameters.nu)
 
 
 def validated(

@@ -94,15 +94,12 @@ class StagewisePath:
         levels = fields["levels"].matrix(size, n_columns, 0, n_levels)
         if not np.array_equal(levels, np.floor(levels)):
             raise fields["levels"].error("expected whole numbers")
-        [total] = Node([fields["total_weight"].scalar()], fields["total_weight"].path).numbers(
-            1, _SMALLEST_TOTAL
-        )
         held_out = fields["validation"]
         return cls(
             levels.astype(np.int64),
             fields["error"].numbers(size, 0.0, 1.0),
             fields["deviance"].numbers(size, 0.0),
-            float(total),
+            fields["total_weight"].number(_SMALLEST_TOTAL),
             None if held_out.is_null() else held_out.numbers(size, 0.0),
         )
 

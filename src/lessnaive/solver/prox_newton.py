@@ -44,9 +44,9 @@ class ProxNewton(Solver):
     may move (those away from their target, and those that want to leave it), by coordinate descent
     and direct solutions in turn, and then looks for sufficient decrease along the way to there.
 
-    The curvature of large tables is estimated from a sample of rows, about as many as cost one
-    pass of the gradient, and from more of them whenever progress is slow. The gradient and so the
-    result are from all rows.
+    The curvature of large tables is estimated from a sample of rows, some hundreds for each weight,
+    and near the minimum from more of them whenever progress is slow. The gradient and so the result
+    are from all rows.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class ProxNewton(Solver):
         self.sample = sample
         self.max_weights = max_weights
         self.keep_curvature = keep_curvature
-        self._kept: Floats | None = None
+        self._kept: tuple[Curvature, Floats] | None = None
         self.keep_weights = keep_weights
         self.callback = callback
 
@@ -141,14 +141,15 @@ class ProxNewton(Solver):
         """Return the curvature by the chosen weights, and whether it is of this very point."""
         if not self.keep_curvature:
             return loss.curvature(point.weights, chosen, rows, seed), True
-        fresh = self._kept is None
-        if self._kept is None:
+        fresh = self._kept is None or self._kept[0] is not loss
+        if fresh:
             everything = np.arange(point.weights.size)
-            self._kept = loss.curvature(point.weights, everything, rows, seed)
-        return np.ascontiguousarray(self._kept[np.ix_(chosen, chosen)]), fresh
+            self._kept = loss, loss.curvature(point.weights, everything, rows, seed)
+        assert self._kept is not None
+        return np.ascontiguousarray(self._kept[1][np.ix_(chosen, chosen)]), fresh
 
     def _first_rows(self, loss: Loss) -> int:
-        """Rows whose curvature costs about as much as the gradient of all rows."""
+        """Rows that the curvature is estimated from: enough, and no dearer than the gradient."""
         assert isinstance(loss, Curvature)
         if not self.sample:
             return loss.n_rows
