@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from lessnaive.models.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.base import Predictor
+from lessnaive.models.column_weights import weighted
 from lessnaive.models.mixed_weights import MixedWeights, learn_mixed_weights
 from lessnaive.models.weighted import LearnedWeights
 from lessnaive.models.weighting import (
     gather,
     minimize,
     start_weights,
-    weighted_scorecard,
 )
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
@@ -201,7 +201,7 @@ class AttributeWeightedNB(LearnedWeights):
             self._adopt_mixed(naive, learned)
             return self
         solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
-        scorecard = weighted_scorecard(naive, loss.by_class(solution.weights))
+        scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None
         for name in ("shared_weights_", "mixing_"):  # of an earlier fit
@@ -209,10 +209,9 @@ class AttributeWeightedNB(LearnedWeights):
         return self
 
     def _adopt_mixed(self, naive: Scorecard, learned: MixedWeights) -> None:
-        by_class = weighted_scorecard(naive, learned.by_class)
-        shared = np.broadcast_to(learned.shared, learned.by_class.shape)
+        by_class = weighted(naive, learned.by_class)
         self._adopt_solution(by_class, learned.by_class, learned.solution)
-        self._shared = weighted_scorecard(naive, shared)
+        self._shared = weighted(naive, learned.shared)
         self.shared_weights_ = learned.shared
         self.mixing_ = learned.share
 
@@ -241,7 +240,7 @@ class AttributeWeightedNB(LearnedWeights):
         if not node.is_null():
             fields = node.record("mixing", "shared_weights", "shared_scorecard")
             shared = Scorecard.from_plain(scorecard.model, fields["shared_scorecard"])
-            shared_weights = fields["shared_weights"].numbers(len(scorecard.terms))
+            shared_weights = fields["shared_weights"].numbers(len(scorecard.schema))
             mixing = fields["mixing"].number(0.0, 1.0)
         super()._restore(scorecard, rest)
         self._shared = shared

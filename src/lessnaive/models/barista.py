@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.models.column_weights import weighted
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
 from lessnaive.models.weighted import LearnedWeights
 from lessnaive.models.weighting import (
@@ -16,7 +17,6 @@ from lessnaive.models.weighting import (
     gather,
     minimize,
     start_weights,
-    weighted_scorecard,
 )
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import Solver
@@ -202,6 +202,6 @@ class BaristaNB(LearnedWeights):
         naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
         solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
-        scorecard = weighted_scorecard(naive, solution.weights)
+        scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         return self

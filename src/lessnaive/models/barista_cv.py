@@ -16,13 +16,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lessnaive.exceptions import warn_caller
 from lessnaive.loss import WeightedEvidenceLoss, gather_evidence
 from lessnaive.models.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
+from lessnaive.models.column_weights import weighted
 from lessnaive.models.weighted import LearnedWeights
 from lessnaive.models.weighting import (
     WeightingParameters,
     choose_solver,
     gather,
     minimize,
-    weighted_scorecard,
 )
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
@@ -276,7 +276,7 @@ class BaristaNBCV(LearnedWeights):
         l2_place, l1_place = path.choose(self.rule)
         penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
         solution = minimize(self, loss, penalty, weights[l2_place, l1_place])
-        self._adopt(weighted_scorecard(naive, solution.weights), loss, penalty, solution)
+        self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
         return self
 
@@ -326,7 +326,7 @@ class BaristaNBCV(LearnedWeights):
         node, rest = state.pop("cv")
         fields = node.record("l1", "l2", "path")
         l1, l2 = fields["l1"].number(0.0), fields["l2"].number(0.0)
-        path = _path_from_plain(fields["path"], len(scorecard.classes), len(scorecard.terms))
+        path = _path_from_plain(fields["path"], len(scorecard.classes), len(scorecard.schema))
         super()._restore(scorecard, rest)
         self.l1_, self.l2_, self.path_ = l1, l2, path
 

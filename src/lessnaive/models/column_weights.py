@@ -18,25 +18,21 @@ LARGEST_WEIGHT = 1e50
 
 
 def weighted(card: Scorecard, weights: NDArray[np.float64]) -> Scorecard:
-    """Return a scorecard with one weight per term; terms of weight 0 are left out.
+    """Return a scorecard with weighted terms; terms that have weight 0 in all classes are left out.
 
     Parameters
     ----------
     card : Scorecard
         Unweighted.
-    weights : array of shape (n_terms,)
-        Weight of each term, in all classes.
+    weights : array of shape (n_terms,) or (n_classes, n_terms)
+        Weight of each term, in all classes or in each.
 
     Returns
     -------
     Scorecard
     """
-    each = np.ones(len(card.classes))
-    terms = [
-        term.scaled(weight * each)
-        for term, weight in zip(card.terms, weights.tolist(), strict=True)
-        if weight
-    ]
+    by_term = np.broadcast_to(weights, (len(card.classes), len(card.terms))).T
+    terms = [term.scaled(own) for term, own in zip(card.terms, by_term, strict=True) if own.any()]
     return Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
 
 

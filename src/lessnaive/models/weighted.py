@@ -69,7 +69,7 @@ class LearnedWeights(Minimizer):
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         fields = state.record("weights", *SolverReport.names, "lipschitz")
         weights = fields["weights"].array()
-        by_class = (len(scorecard.classes), len(scorecard.terms))
+        by_class = (len(scorecard.classes), len(scorecard.schema))
         if weights.dtype != np.float64 or weights.shape not in (by_class, by_class[1:]):
             raise fields["weights"].error("expected one number per column, or per class and column")
         bounds = [number_from_plain(item) for item in fields["lipschitz"].items()]

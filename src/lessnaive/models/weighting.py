@@ -38,7 +38,6 @@ __all__ = [
     "gather",
     "minimize",
     "start_weights",
-    "weighted_scorecard",
 ]
 
 Floats = NDArray[np.float64]
@@ -165,14 +164,6 @@ def minimize(
             ConvergenceWarning,
         )
     return solution
-
-
-def weighted_scorecard(scorecard: Scorecard, weights: Floats) -> Scorecard:
-    """Return the scorecard with the weights, of shape (n_classes, n_terms), multiplied in."""
-    terms = [term.scaled(weights[:, place]) for place, term in enumerate(scorecard.terms)]
-    return Scorecard(
-        scorecard.model, scorecard.schema, scorecard.classes, scorecard.intercept, terms
-    )
 
 
 def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:

@@ -105,7 +105,7 @@ class GroupPathDisplay:
                 "The model has one penalty and no path: fit it with lam='aic' or lam='cv', on a "
                 "table in which some column says something."
             )
-        names = [term.name for term in estimator.scorecard_.terms]
+        names = list(estimator.scorecard_.schema.names)
         display = cls(lam=path.lam, norms=path.norms, names=names, chosen=estimator.lam_)
         return display.plot(cmap=cmap, ax=ax)
 

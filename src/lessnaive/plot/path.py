@@ -113,7 +113,7 @@ class PathDisplay:
                 f"PathDisplay draws the path of a BaristaNBCV, got {type(estimator).__name__}."
             )
         check_is_fitted(estimator)
-        names = [term.name for term in estimator.scorecard_.terms]
+        names = list(estimator.scorecard_.schema.names)
         classes = estimator.classes_.tolist()
         if class_ is not None and class_ not in classes:
             raise ValueError(f"class_ must be one of the classes {classes}, got {class_!r}.")

@@ -117,7 +117,7 @@ class WeightsDisplay:
                 f"{type(estimator).__name__}."
             )
         check_is_fitted(estimator)
-        names = [term.name for term in estimator.scorecard_.terms]
+        names = list(estimator.scorecard_.schema.names)
         weights, groups = _rows(estimator)
         center = SHRINK_TO[estimator.get_params()["shrink_to"]]
         away = np.abs(weights - center).max(axis=0)
