@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.exceptions import warn_caller
 from lessnaive.loss import WeightedEvidenceLoss, gather_evidence
 from lessnaive.models.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.column_weights import weighted
+from lessnaive.models.penalty_path import PenaltyPath, learn_path
 from lessnaive.models.weighted import LearnedWeights
 from lessnaive.models.weighting import (
-    WeightingParameters,
-    choose_solver,
     gather,
     minimize,
 )
 from lessnaive.penalty import ElasticNet
-from lessnaive.plain import Node, array_to_plain
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.selection.choice import choose, summarize
 from lessnaive.selection.folds import over_folds, progress, split_rows
 from lessnaive.selection.scoring import SCORES
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training, read_training
 
-__all__ = ["BaristaNBCV", "PenaltyPath"]
+__all__ = ["BaristaNBCV"]
 
 Floats = NDArray[np.float64]
 
@@ -43,63 +38,6 @@ PAPER_L1 = (0.01, 0.03, 0.06, 0.09, 0.12)
 PAPER_L2 = (0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05)
 
 _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
-# The folds only need their scores right.
-_FOLD_TOLERANCE = 1e-8
-_PATH_FIELDS = ("l1", "l2", "weights", "nonzeros", "fold_scores")
-
-
-@dataclass(frozen=True)
-class PenaltyPath:
-    """What happened at each pair of penalties.
-
-    Attributes
-    ----------
-    l1 : array of shape (n_l1,)
-        The values of l1, from large to small.
-    l2 : array of shape (n_l2,)
-        The values of l2, from large to small.
-    weights : array of shape (n_l2, n_l1, n_classes, n_features)
-        The weights, learned from all rows.
-    nonzeros : array of shape (n_l2, n_l1)
-        Number of weights that differ from their target.
-    fold_scores : array of shape (n_folds, n_l2, n_l1)
-        Scores on the held-out rows of each fold; larger is better, log-loss is negative.
-    """
-
-    l1: Floats
-    l2: Floats
-    weights: Floats
-    nonzeros: NDArray[np.int64]
-    fold_scores: Floats
-
-    @property
-    def scores(self) -> Floats:
-        """Mean scores, of shape (n_l2, n_l1)."""
-        return summarize(self.fold_scores).mean
-
-    @property
-    def standard_errors(self) -> Floats:
-        """Standard errors of the mean scores."""
-        return summarize(self.fold_scores).error
-
-    def choose(self, rule: str) -> tuple[int, int]:
-        """Return the places of l2 and l1 by a rule; among equals the strongest, l1 first.
-
-        Parameters
-        ----------
-        rule : {"best", "one_se"}
-            As in :class:`BaristaNBCV`.
-
-        Returns
-        -------
-        tuple of int
-        """
-        n_l2, n_l1 = self.fold_scores.shape[1:]
-        l2_place, l1_place = np.divmod(np.arange(n_l2 * n_l1), n_l1)
-        simplicity = -(l1_place * n_l2 + l2_place)
-        summary = summarize(self.fold_scores.reshape(len(self.fold_scores), -1))
-        place = choose(summary, simplicity, one_se=rule == "one_se")
-        return place // n_l1, place % n_l1
 
 
 class BaristaNBCV(LearnedWeights):
@@ -269,7 +207,7 @@ class BaristaNBCV(LearnedWeights):
                 )
 
             fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
-            weights = _path(self, loss, target, l1_values, l2_values, step)
+            weights = learn_path(self, loss, target, l1_values, l2_values, step)
         path = PenaltyPath(
             l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
         )
@@ -310,7 +248,7 @@ class BaristaNBCV(LearnedWeights):
             order = order[test.weights[order] > 0]
             kept = test.weights[order]
         labels = test.labels[order]
-        weights = _path(self, loss, SHRINK_TO[self.shrink_to], l1_values, l2_values, step)
+        weights = learn_path(self, loss, SHRINK_TO[self.shrink_to], l1_values, l2_values, step)
         out = np.empty(weights.shape[:2])
         probability = np.empty((len(labels), held_out.classes))
         for place in np.ndindex(out.shape):
@@ -319,14 +257,14 @@ class BaristaNBCV(LearnedWeights):
         return out
 
     def _state_to_plain(self) -> dict[str, Any]:
-        path = {name: array_to_plain(getattr(self.path_, name)) for name in _PATH_FIELDS}
-        return {**super()._state_to_plain(), "cv": {"l1": self.l1_, "l2": self.l2_, "path": path}}
+        cv = {"l1": self.l1_, "l2": self.l2_, "path": self.path_.to_plain()}
+        return {**super()._state_to_plain(), "cv": cv}
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         node, rest = state.pop("cv")
         fields = node.record("l1", "l2", "path")
         l1, l2 = fields["l1"].number(0.0), fields["l2"].number(0.0)
-        path = _path_from_plain(fields["path"], len(scorecard.classes), len(scorecard.schema))
+        path = PenaltyPath.from_plain(fields["path"], len(scorecard.classes), len(scorecard.schema))
         super()._restore(scorecard, rest)
         self.l1_, self.l2_, self.path_ = l1, l2, path
 
@@ -336,54 +274,3 @@ def _descending(name: str, values: Any) -> Floats:
     if out.ndim != 1 or len(out) == 0 or not (np.isfinite(out).all() and (out >= 0).all()):
         raise ValueError(f"The values of {name} in grid must be one or more numbers of 0 or more.")
     return np.ascontiguousarray(out)
-
-
-def _path(
-    parameters: WeightingParameters,
-    loss: WeightedEvidenceLoss,
-    target: float,
-    l1_values: Floats,
-    l2_values: Floats,
-    step: Callable[[], None],
-) -> Floats:
-    """Learn the weights for all pairs, each from those of the next stronger l1."""
-    out = np.empty((len(l2_values), len(l1_values), *loss.shape))
-    tol = max(parameters.tol, _FOLD_TOLERANCE)
-    unfinished = 0
-    for i, l2 in enumerate(l2_values):
-        weights = np.full(loss.shape, target)
-        for k, l1 in enumerate(l1_values):
-            penalty = ElasticNet(float(l1), float(l2), target)
-            solver = choose_solver(parameters.solver, loss, penalty)
-            solution = solver.minimize(
-                loss, penalty, weights, tol=tol, max_iter=parameters.max_iter
-            )
-            out[i, k] = weights = solution.weights
-            unfinished += not (solution.converged or solution.stalled)
-            step()
-    if unfinished:
-        warn_caller(
-            f"{type(parameters).__name__}: the solver reached max_iter={parameters.max_iter} at "
-            f"{unfinished} of {len(l1_values) * len(l2_values)} pairs of penalties, whose scores "
-            "are not those of the minimum: increase max_iter, or take another solver.",
-            ConvergenceWarning,
-        )
-    return out
-
-
-def _path_from_plain(node: Node, n_classes: int, n_terms: int) -> PenaltyPath:
-    fields = node.record(*_PATH_FIELDS)
-    arrays = {name: field.array() for name, field in fields.items()}
-    grid = (len(arrays["l2"]), len(arrays["l1"]))
-    shapes = {
-        "l1": grid[1:],
-        "l2": grid[:1],
-        "weights": (*grid, n_classes, n_terms),
-        "nonzeros": grid,
-        "fold_scores": (len(arrays["fold_scores"]), *grid),
-    }
-    for name, shape in shapes.items():
-        kind = "i" if name == "nonzeros" else "f"
-        if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
-            raise fields[name].error(f"expected numbers of shape {shape}")
-    return PenaltyPath(**arrays)

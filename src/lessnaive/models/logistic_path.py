@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.logistic_problem import LogisticProblem
-from lessnaive.models.weighting import choose_solver
+from lessnaive.models.weighting import choose_solver, warn_unfinished
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.selection.choice import summarize
 from lessnaive.selection.scoring import Score
@@ -116,16 +116,17 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
     newton: Solver = ProxNewton(keep_curvature=True)
     weights = problem.start()
     out = np.empty((len(lams), *loss.shape))
+    unfinished = 0
     for place, lam in enumerate(lams):
         penalty = problem.penalty(float(lam))
         solver = newton
         if parameters.solver != "auto" or newton.refusal(loss, penalty) is not None:
             solver = choose_solver(parameters.solver, loss, penalty)
-        weights = solver.minimize(
-            loss, penalty, weights, tol=tol, max_iter=parameters.max_iter
-        ).weights
-        out[place] = weights
+        solution = solver.minimize(loss, penalty, weights, tol=tol, max_iter=parameters.max_iter)
+        out[place] = weights = solution.weights
+        unfinished += not (solution.converged or solution.stalled)
         step()
+    warn_unfinished(parameters, unfinished, len(lams))
     return out
 
 

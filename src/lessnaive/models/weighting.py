@@ -38,6 +38,7 @@ __all__ = [
     "gather",
     "minimize",
     "start_weights",
+    "warn_unfinished",
 ]
 
 Floats = NDArray[np.float64]
@@ -164,6 +165,18 @@ def minimize(
             ConvergenceWarning,
         )
     return solution
+
+
+def warn_unfinished(parameters: WeightingParameters, unfinished: int, total: int) -> None:
+    """Warn if the solver reached its last iteration at some of the penalties of a path."""
+    if not unfinished:
+        return
+    warn_caller(
+        f"{type(parameters).__name__}: the solver reached max_iter={parameters.max_iter} at "
+        f"{unfinished} of {total} penalties, whose scores are not those of the minimum: increase "
+        "max_iter, or take another solver.",
+        ConvergenceWarning,
+    )
 
 
 def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
