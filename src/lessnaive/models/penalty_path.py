@@ -64,7 +64,7 @@ class PenaltyPath:
         Parameters
         ----------
         rule : {"best", "one_se"}
-            As in :class:`BaristaNBCV`.
+            As in :class:`~lessnaive.BaristaNBCV`.
 
         Returns
         -------
