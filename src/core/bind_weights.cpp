@@ -82,6 +82,18 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                         static_cast<int>(classes));
 }
 
+Evidence take_binding(const Evidence& evidence, const Integers& rows) {
+    std::vector<uint32_t> chosen(rows.shape(0));
+    for (size_t i = 0; i < chosen.size(); ++i) {
+        const int64_t row = rows.data()[i];
+        require(row >= 0 && row < evidence.rows() && (i == 0 || row >= rows.data()[i - 1]),
+                "rows must be increasing places of packed rows");
+        chosen[i] = static_cast<uint32_t>(row);
+    }
+    nb::gil_scoped_release release;
+    return evidence.take(chosen);
+}
+
 double loss_binding(const Evidence& evidence, const Matrix& weights, bool squared,
                     std::optional<Table> gradient) {
     require_weights(evidence, weights);
@@ -179,6 +191,8 @@ void bind_weights(nb::module_& m) {
              nb::arg("parameters"), nb::arg("own_values"), nb::arg("value_places"),
              nb::arg("intercept"), nb::arg("own_intercept").none(), nb::arg("labels"),
              nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>())
+        .def("take", &take_binding, nb::arg("rows"),
+             "Some of the packed rows, given by their places in increasing order.")
         .def_prop_ro("rows", &Evidence::rows)
         .def_prop_ro("classes", &Evidence::classes)
         .def_prop_ro("columns", &Evidence::columns)

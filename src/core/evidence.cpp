@@ -157,6 +157,49 @@ void Evidence::pack_rows(const Column& labels, const double* weights, int64_t ro
     }
 }
 
+Evidence Evidence::take(const std::vector<uint32_t>& rows) const {
+    Evidence out;
+    out.classes_ = classes_;
+    out.pad_ = pad_;
+    out.intercepts_ = intercepts_;
+    out.rows_ = static_cast<int64_t>(rows.size());
+    size_t next = 0;
+    for (const Block& block : blocks_) {
+        const int64_t first = static_cast<int64_t>(next);
+        while (next < rows.size() && rows[next] < block.first + block.count) ++next;
+        const int count = static_cast<int>(static_cast<int64_t>(next) - first);
+        for (int64_t at = first; at < first + count; at += kEvidenceBlock)
+            out.blocks_.push_back(
+                {at, static_cast<int>(std::min<int64_t>(kEvidenceBlock, first + count - at)),
+                 block.label});
+    }
+    const auto taken = [&](const auto& from) {
+        std::decay_t<decltype(from)> to;
+        if (from.empty()) return to;
+        to.reserve(rows.size());
+        for (uint32_t row : rows) to.push_back(from[row]);
+        return to;
+    };
+    out.weights_ = taken(weights_);
+    out.total_weight_ = static_cast<double>(out.rows_);
+    if (!weights_.empty()) {
+        out.total_weight_ = 0;
+        for (double w : out.weights_) out.total_weight_ += w;
+    }
+    for (const Coded& coded : coded_) {
+        Coded to{coded.place, coded.width, {}, coded.table_rows, coded.tables, coded.by_label};
+        to.data.resize(rows.size() * coded.width);
+        for (size_t k = 0; k < rows.size(); ++k)
+            std::memcpy(to.data.data() + k * coded.width,
+                        coded.data.data() + int64_t{rows[k]} * coded.width, coded.width);
+        out.coded_.push_back(std::move(to));
+    }
+    for (const Curve& curve : curves_)
+        out.curves_.push_back({curve.place, taken(curve.values), taken(curve.own),
+                               taken(curve.sharpness), curve.parameters});
+    return out;
+}
+
 int64_t Evidence::bytes() const {
     int64_t out = static_cast<int64_t>(sizeof(double) * (weights_.size() + intercepts_.size()) +
                                        sizeof(Block) * blocks_.size());

@@ -50,6 +50,9 @@ class Evidence {
              const double* own_intercept, const Column& labels, const double* weights, int64_t rows,
              int classes);
 
+    // Some of the packed rows, which are in increasing order.
+    Evidence take(const std::vector<uint32_t>& rows) const;
+
     int64_t rows() const { return rows_; }
     int classes() const { return classes_; }
     int columns() const { return static_cast<int>(coded_.size() + curves_.size()); }
@@ -90,6 +93,7 @@ class Evidence {
                         double* out) const;
 
   private:
+    Evidence() = default;
     void pack_rows(const Column& labels, const double* weights, int64_t rows);
 
     int classes_, pad_;

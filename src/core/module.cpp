@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
     lessnaive::bind_table(m);
     lessnaive::bind_encoding(m);
+    lessnaive::bind_fractional(m);
     lessnaive::bind_linear(m);
     lessnaive::bind_weights(m);
     lessnaive::bind_selection(m);

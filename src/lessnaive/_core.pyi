@@ -63,6 +63,7 @@ class Evidence:
         weights: NDArray[np.float64] | None,
         sharpness: Sequence[NDArray[np.float64] | None] = ...,
     ) -> None: ...
+    def take(self, rows: NDArray[np.int64]) -> Evidence: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -102,6 +103,41 @@ class Evidence:
     def grams(self, out: NDArray[np.float64]) -> float: ...
     def margins(self, direction: NDArray[np.float64]) -> tuple[float, float]: ...
 
+def solve_power(
+    hessian: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    power: float,
+    tolerance: float,
+    most_rounds: int,
+    x: NDArray[np.float64],
+) -> tuple[int, float]: ...
+def try_moves(
+    hessian: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    power: float,
+    tolerance: float,
+    most_rounds: int,
+    x: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
+def make_move(
+    hessian: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    power: float,
+    tolerance: float,
+    most_rounds: int,
+    k: int,
+    x: NDArray[np.float64],
+) -> float: ...
 def solve_quadratic(
     hessian: NDArray[np.float64],
     gradient: NDArray[np.float64],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ _MOST_NESTED = 8
 def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
     """Return the parameters of an estimator as plain data.
 
-    Numbers, strings, booleans, None and lists stand for themselves; a tuple is ``{"tuple": [...]}``
-    and an array ``{"dtype": ..., "array": [...]}``.
+    Numbers, strings, booleans, None and lists stand for themselves; a tuple is
+    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}`` and an array
+    ``{"dtype": ..., "array": [...]}``.
     """
     out = {}
     for name, value in estimator.get_params(deep=False).items():
@@ -58,6 +60,8 @@ def _to_plain(value: Any) -> Any:
         return [_to_plain(item) for item in value]
     if isinstance(value, tuple):
         return {"tuple": [_to_plain(item) for item in value]}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
     if hasattr(value, "__array__"):
         return array_to_plain(np.asarray(value))
     raise TypeError(f"a {type(value).__name__} is not plain data")
@@ -75,4 +79,7 @@ def _from_plain(node: Node, depth: int) -> Any:
     if "tuple" in node.entries():
         items = node.record("tuple")["tuple"].items()
         return tuple(_from_plain(item, depth - 1) for item in items)
+    if "mapping" in node.entries():
+        items_by_name = node.record("mapping")["mapping"].entries()
+        return {name: _from_plain(item, depth - 1) for name, item in items_by_name.items()}
     return node.array()

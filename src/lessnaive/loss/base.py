@@ -81,6 +81,8 @@ class Curvature(ABC):
 
     #: Number of rows that a full look at the curvature takes.
     n_rows: int
+    #: Shape of the weights.
+    shape: tuple[int, ...]
 
     @abstractmethod
     def curvature(

@@ -49,6 +49,17 @@ class WeightedEvidenceLoss(Loss, Curvature):
         by_class = (evidence.classes, evidence.columns)
         self.shape = by_class[1:] if shared else by_class
 
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+        return self.evidence.total_weight
+
+    def take(self, rows: NDArray[np.int64]) -> WeightedEvidenceLoss:
+        """Return the loss of some rows, given by their increasing places among the packed ones."""
+        return WeightedEvidenceLoss(
+            self.evidence.take(rows), squared=self.squared, shared=self.shared
+        )
+
     def by_class(self, weights: Floats) -> Floats:
         """Return the weights as a matrix of shape (n_classes, n_columns)."""
         shape = (self.evidence.classes, self.evidence.columns)

@@ -3,6 +3,7 @@
 from lessnaive.models.attribute_weighted import AttributeWeightedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
+from lessnaive.models.fractional import FractionalNB
 from lessnaive.models.group_lasso import GroupLassoNB
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.nb_logistic import NBLogistic
@@ -15,6 +16,7 @@ __all__ = [
     "AttributeWeightedNB",
     "BaristaNB",
     "BaristaNBCV",
+    "FractionalNB",
     "GroupLassoNB",
     "NBLogistic",
     "NBLogisticCV",

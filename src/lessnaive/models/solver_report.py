@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 _NUMBERS = ("objective", "kkt_residual", "suboptimality_bound", "lambda_max")
 # How long an iteration took is nothing to keep: two fits would give two files.
-_HISTORY = ("objective", "kkt_residual", "step")
+_HISTORY = ("objective", "kkt_residual", "step", "best", "kept", "run")
 
 
 class Minimizer(ScorecardClassifier):
@@ -97,19 +97,23 @@ class SolverReport:
             "converged": self.converged,
             **{name: number_to_plain(getattr(self, name)) for name in _NUMBERS},
             "suboptimality_rule": self.suboptimality_rule,
-            "history": {name: self.history[name].tolist() for name in _HISTORY},
+            "history": {
+                name: values.tolist() for name, values in self.history.items() if name in _HISTORY
+            },
         }
 
     @classmethod
     def from_plain(cls, fields: dict[str, Node]) -> Self:
         """Return the report that the fields of plain data describe; ModelFormatError if none."""
-        history = fields["history"].record(*_HISTORY)
+        history = fields["history"].entries()
+        if "objective" not in history or not set(history) <= set(_HISTORY):
+            raise fields["history"].error(f"expected objective and others of {_HISTORY}")
         length = len(history["objective"].items())
         return cls(
             n_iter=fields["n_iter"].integer(0, 2**53),
             converged=fields["converged"].flag(),
             suboptimality_rule=fields["suboptimality_rule"].text(),
-            history={name: history[name].numbers(length) for name in _HISTORY},
+            history={name: node.numbers(length) for name, node in history.items()},
             **{name: number_from_plain(fields[name]) for name in _NUMBERS},
         )
 

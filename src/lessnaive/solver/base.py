@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, PowerPenalty
 
 __all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
 
@@ -43,7 +43,7 @@ class Point:
     residual: float
 
     @classmethod
-    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet) -> Point:
+    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet | PowerPenalty) -> Point:
         """Look at the loss and its gradient: one pass over the rows."""
         value, gradient = loss.value_and_gradient(weights)
         return cls(

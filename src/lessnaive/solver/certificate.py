@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, PowerPenalty
 from lessnaive.solver.base import Point
 
 __all__ = ["suboptimality_bound"]
 
 
-def suboptimality_bound(point: Point, penalty: ElasticNet) -> tuple[float, str]:
+def suboptimality_bound(point: Point, penalty: ElasticNet | PowerPenalty) -> tuple[float, str]:
     r"""Bound the distance of a convex objective F to its minimum, and say by which rule.
 
     Let :math:`\xi` be the smallest subgradient at the point w. By convexity
@@ -28,8 +29,8 @@ def suboptimality_bound(point: Point, penalty: ElasticNet) -> tuple[float, str]:
     ----------
     point : Point
         The point, with the gradient of a convex loss that is never negative.
-    penalty : ElasticNet
-        The penalty.
+    penalty : ElasticNet or PowerPenalty
+        The penalty, which is convex.
 
     Returns
     -------
@@ -37,10 +38,22 @@ def suboptimality_bound(point: Point, penalty: ElasticNet) -> tuple[float, str]:
         The smallest of the bounds and its rule.
     """
     subgradient = penalty.subgradient(point.weights, point.gradient)
+    bounds = [(np.inf, "none")]
+    if np.isfinite(penalty.lower).all() and np.isfinite(penalty.upper).all():
+        room = np.maximum(point.weights - penalty.lower, penalty.upper - point.weights)
+        bounds.append((float((np.abs(subgradient) * room).sum()), "bounds"))
+    if isinstance(penalty, ElasticNet):
+        bounds += _bounds_by_strength(point, penalty, subgradient)
+    return min(bounds)
+
+
+def _bounds_by_strength(
+    point: Point, penalty: ElasticNet, subgradient: NDArray[np.float64]
+) -> list[tuple[float, str]]:
     away = point.weights - penalty.target
     largest = float(np.abs(subgradient).max(initial=0.0))
     length = float(np.linalg.norm(subgradient))
-    bounds = [(np.inf, "none")]
+    bounds = []
     least = float(np.min(penalty.factor))  # a weight without penalty may be anywhere
     l1, l2 = penalty.l1 * least, penalty.l2 * least
     if l2 > 0:
@@ -50,7 +63,4 @@ def suboptimality_bound(point: Point, penalty: ElasticNet) -> tuple[float, str]:
     if l1 > 0:
         reach = float(np.abs(away).sum()) + point.objective / l1
         bounds.append((largest * reach, "sublevel set"))
-    if np.isfinite(penalty.lower).all() and np.isfinite(penalty.upper).all():
-        room = np.maximum(point.weights - penalty.lower, penalty.upper - point.weights)
-        bounds.append((float((np.abs(subgradient) * room).sum()), "bounds"))
-    return min(bounds)
+    return bounds

@@ -13,7 +13,7 @@ from lessnaive.loss.base import Curvature
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
 
-__all__ = ["ProxNewton"]
+__all__ = ["ProxNewton", "enough_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class ProxNewton(Solver):
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)
         first = point.residual
-        rows, damping = self._first_rows(loss), 0.0
+        rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
         n_iter, stalled, move = 0, False, np.zeros_like(start)
         while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
             # The model need not be minimized any better than it fits.
@@ -148,15 +148,13 @@ class ProxNewton(Solver):
         assert self._kept is not None
         return np.ascontiguousarray(self._kept[1][np.ix_(chosen, chosen)]), fresh
 
-    def _first_rows(self, loss: Loss) -> int:
-        """Rows that the curvature is estimated from: enough, and no dearer than the gradient."""
-        assert isinstance(loss, Curvature)
-        if not self.sample:
-            return loss.n_rows
-        size = max(1, int(np.prod(loss.shape)))
-        enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
-        rows = max(_FEWEST_ROWS, enough)
-        return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
+
+def enough_rows(loss: Curvature) -> int:
+    """Rows that the curvature is estimated from: enough, and no dearer than the gradient."""
+    size = max(1, int(np.prod(loss.shape)))
+    enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
+    rows = max(_FEWEST_ROWS, enough)
+    return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
 
 
 def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
