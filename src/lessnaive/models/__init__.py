@@ -1,6 +1,7 @@
 """Estimators: thin classes that choose how scores are learned and end in a scorecard."""
 
 from lessnaive.models.attribute_weighted import AttributeWeightedNB
+from lessnaive.models.averaged import AveragedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.group_lasso import GroupLassoNB
@@ -13,6 +14,7 @@ from lessnaive.models.stagewise import StagewiseNB
 
 __all__ = [
     "AttributeWeightedNB",
+    "AveragedNB",
     "BaristaNB",
     "BaristaNBCV",
     "GroupLassoNB",
