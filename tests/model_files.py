@@ -13,6 +13,7 @@ import pandas as pd
 import lessnaive
 from lessnaive import (
     AttributeWeightedNB,
+    AveragedNB,
     BaristaNB,
     BaristaNBCV,
     FractionalNB,
@@ -121,6 +122,7 @@ _MODELS = [
     NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
     SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
+    AveragedNB(lam=0.1, numeric="gaussian", costs=np.ones(5)).fit(_X, [1, 0, 1, 1, 0, 1]),
     GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
     StagewiseNB(average=True, epsilon=1 / 2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),

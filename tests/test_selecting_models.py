@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lessnaive import (
+    AveragedNB,
     CFSSelector,
     GroupLassoNB,
     RelevanceWeightedNB,
@@ -27,6 +28,7 @@ MODELS = [
     StagewiseNB(),
     StagewiseNB(choose="cv", epsilon=1 / 4, nu=2),
     StagewiseNB(average=True),
+    AveragedNB(),
     GroupLassoNB(n_lams=5),
     GroupLassoNB(lam="cv", n_lams=5),
     CFSSelector(),
@@ -88,7 +90,9 @@ def test_a_failed_fit_leaves_the_model_as_it_was(model, fitted):
 DIGESTS = """
 import hashlib
 import numpy as np
-from lessnaive import CFSSelector, GroupLassoNB, RelevanceWeightedNB, SelectiveNB, StagewiseNB
+from lessnaive import (
+    AveragedNB, CFSSelector, GroupLassoNB, RelevanceWeightedNB, SelectiveNB, StagewiseNB
+)
 
 rng = np.random.default_rng(0)
 y = rng.integers(0, 3, 12_000)
@@ -103,6 +107,8 @@ models = [
     StagewiseNB(epsilon=1 / 20, patience=1),
     StagewiseNB(epsilon=1 / 20, patience=1, criterion="log_loss"),
     GroupLassoNB(n_lams=5),
+    AveragedNB(),
+    AveragedNB(numeric="gaussian"),
     CFSSelector(),
 ]
 for model in models:
@@ -128,5 +134,5 @@ def test_the_number_of_threads_changes_no_bit():
         ).stdout
         for threads in (1, 2)
     ]
-    assert len(outputs[0].splitlines()) == 8
+    assert len(outputs[0].splitlines()) == 10
     assert outputs[1] == outputs[0]

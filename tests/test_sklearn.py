@@ -30,6 +30,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import example_tables as tables
 from lessnaive import (
     AttributeWeightedNB,
+    AveragedNB,
     BaristaNB,
     BaristaNBCV,
     FractionalNB,
@@ -94,6 +95,8 @@ class NaiveBayesOnStrings(NaiveBayes):
         SelectiveNB(criterion="aic", direction="backward", categorical_features="all"),
         RelevanceWeightedNB(),
         RelevanceWeightedNB(numeric="quantile", categorical_features=[0], categorical="modl"),
+        AveragedNB(),
+        AveragedNB(averaging="posterior", numeric="gaussian", categorical="values", lam=0.1),
         GroupLassoNB(),
         GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
         GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),

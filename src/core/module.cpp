@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_weights(m);
     lessnaive::bind_selection(m);
     lessnaive::bind_stagewise(m);
+    lessnaive::bind_state(m);
 }

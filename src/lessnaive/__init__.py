@@ -6,6 +6,7 @@ from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableErro
 from lessnaive.export import load, save
 from lessnaive.models import (
     AttributeWeightedNB,
+    AveragedNB,
     BaristaNB,
     BaristaNBCV,
     FractionalNB,
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AttributeWeightedNB",
+    "AveragedNB",
     "BaristaNB",
     "BaristaNBCV",
     "CFSSelector",

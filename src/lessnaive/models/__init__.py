@@ -1,6 +1,7 @@
 """Estimators: thin classes that choose how scores are learned and end in a scorecard."""
 
 from lessnaive.models.attribute_weighted import AttributeWeightedNB
+from lessnaive.models.averaged import AveragedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.fractional import FractionalNB
@@ -14,6 +15,7 @@ from lessnaive.models.stagewise import StagewiseNB
 
 __all__ = [
     "AttributeWeightedNB",
+    "AveragedNB",
     "BaristaNB",
     "BaristaNBCV",
     "FractionalNB",
