@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast, get_args
 
@@ -13,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive import _core
 from lessnaive.loss import gather_evidence
-from lessnaive.models.column_costs import column_costs, informative_columns
+from lessnaive.models.column_costs import column_costs, informative_part
 from lessnaive.models.column_weights import WeightedClassifier, weighted
 from lessnaive.models.generative import make_scorecard
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
@@ -148,7 +149,7 @@ class AveragedNB(WeightedClassifier):
         **GENERATIVE_CONSTRAINTS,
         "averaging": [StrOptions(set(get_args(Averaging)))],
         "lam": [Interval(Real, 0, None, closed="left")],
-        "costs": [Interval(Real, 0, None, closed="left"), "array-like", None],
+        "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
         "n_starts": [Interval(Integral, 1, None, closed="left"), None],
         "n_passes": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -159,7 +160,7 @@ class AveragedNB(WeightedClassifier):
         *,
         averaging: str = "compression",
         lam: float = 1.0,
-        costs: float | ArrayLike | None = 0.0,
+        costs: float | ArrayLike | Mapping[str, float] | None = 0.0,
         n_starts: int | None = None,
         n_passes: int = 2,
         random_state: int | np.random.RandomState | None = 0,
@@ -209,10 +210,7 @@ class AveragedNB(WeightedClassifier):
         statistics = learn(self, training)
         card = make_scorecard(self, statistics)
         costs = column_costs(self.costs, statistics)
-        places = np.flatnonzero(informative_columns(card))
-        some = Scorecard(
-            card.model, card.schema, card.classes, card.intercept, [card.terms[j] for j in places]
-        )
+        places, some = informative_part(card)
         evidence = gather_evidence(some, training.table.columns, training.labels, training.weights)
         state = _core.ScoreState(evidence, np.zeros(len(places)))
         null_loss = state.loss()

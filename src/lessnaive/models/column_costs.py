@@ -2,60 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.encoding.binning import Binning
 from lessnaive.likelihood.statistics import ColumnStatistics
 from lessnaive.models.statistics import NaiveBayesStatistics
-from lessnaive.scorecard import Scorecard, TableTerm, Term
+from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 
-__all__ = ["column_costs", "informative_columns"]
+__all__ = ["column_costs", "informative_part"]
 
 
 def column_costs(
-    given: float | ArrayLike | None, statistics: NaiveBayesStatistics
+    given: float | ArrayLike | Mapping[str, float] | None,
+    statistics: NaiveBayesStatistics,
+    unknown: float = 0.0,
 ) -> NDArray[np.float64]:
     """Return the cost of each column.
 
     Parameters
     ----------
-    given : float, array-like of shape (n_features,) or None
-        The costs; None for what MODL says that its bins cost, 0 where it has not made any.
+    given : float, array-like of shape (n_features,), mapping or None
+        The costs of all columns, or by name of some; where none is given, what MODL says that its
+        bins cost.
     statistics : NaiveBayesStatistics
         What was counted.
+    unknown : float, default=0.0
+        The cost where MODL has made no bins.
 
     Returns
     -------
     array of shape (n_features,)
     """
-    width = len(statistics.schema)
-    if given is None:
-        return np.array([_modl_cost(column) for column in statistics.columns])
-    costs = np.asarray(given, dtype=np.float64)
-    if costs.shape not in ((), (width,)):
-        raise ValueError(
-            f"costs has shape {costs.shape}, but there are {width} columns: give one number, or "
-            "one per column."
-        )
-    if not (np.isfinite(costs).all() and (costs >= 0).all()):
-        raise ValueError("costs must be finite numbers of at least 0.")
-    return np.broadcast_to(costs, (width,)).copy()
+    out = np.array([_modl_cost(column, unknown) for column in statistics.columns])
+    names = statistics.schema.names
+    if isinstance(given, Mapping):
+        place = {name: j for j, name in enumerate(names)}
+        for name, cost in given.items():
+            if name not in place:
+                raise ValueError(
+                    f"costs names the column {name!r}, which the table does not have: its columns "
+                    f"are {list(names)}."
+                )
+            out[place[name]] = float(cost)
+    elif given is not None:
+        costs = np.asarray(given, dtype=np.float64)
+        if costs.shape not in ((), out.shape):
+            raise ValueError(
+                f"costs has shape {costs.shape}, but there are {len(out)} columns: give one cost "
+                "per column, one for all, or a dict of costs by name."
+            )
+        out[:] = costs
+    wrong = ~(np.isfinite(out) & (out >= 0))
+    if wrong.any():
+        j = int(wrong.argmax())
+        raise ValueError(f"The cost of column {names[j]!r} is {out[j]}: give a number from 0 on.")
+    return out
 
 
-def _modl_cost(column: ColumnStatistics | Binning) -> float:
-    if isinstance(column, Binning) and not np.isnan(column.preparation_cost):
+def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
+    """Return the places of the terms that say anything about the class, and a scorecard of these.
+
+    A column with a single bin does not, nor does one whose values say the same about all classes.
+    """
+    places = [j for j, term in enumerate(card.terms) if _is_informative(term)]
+    terms = [card.terms[j] for j in places]
+    return places, Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
+
+
+def _modl_cost(column: ColumnStatistics | Binning, unknown: float) -> float:
+    if isinstance(column, Binning) and np.isfinite(column.preparation_cost):
         return column.preparation_cost
-    return 0.0
-
-
-def informative_columns(card: Scorecard) -> NDArray[np.bool_]:
-    """Whether any value of a column says different things about different classes."""
-    return np.array([_is_informative(term) for term in card.terms], dtype=bool)
+    return unknown
 
 
 def _is_informative(term: Term) -> bool:
-    if not isinstance(term, TableTerm):
-        return True  # parabolas of two classes are never quite the same
-    seen = term.scores[term.counts.any(axis=1)]
-    return bool((seen != seen[:, :1]).any())
+    if isinstance(term, TableTerm):
+        said = term.scores[term.counts.any(axis=1)]
+    elif isinstance(term, QuadraticTerm):
+        said = term.parameters
+    else:
+        return True
+    return bool((said != said[:, :1]).any())

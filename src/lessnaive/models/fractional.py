@@ -53,7 +53,7 @@ class FractionalNB(Minimizer):
     p : float, default=1.0
         The power, above 0 and at most 2. The smaller it is, the fewer columns are kept; below 1 the
         problem is not convex, and from 2 on nearly all are kept.
-    costs : array-like of shape (n_features,) or dict, optional
+    costs : float, array-like of shape (n_features,) or dict, optional
         Costs B of the columns, or of some of them by name, instead of those that MODL finds: so
         columns that are expensive to get can be avoided. Columns that are not binned by MODL have
         cost 1 unless one is given.
@@ -142,7 +142,7 @@ class FractionalNB(Minimizer):
         **GENERATIVE_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],
-        "costs": ["array-like", Mapping, None],
+        "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
         "constant": [StrOptions(set(CONSTANTS))],
         "solver": [StrOptions({"two-stage", *_RESTARTS}), TwoStage, PGDMB],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -168,7 +168,7 @@ class FractionalNB(Minimizer):
         *,
         lam: float = 0.1,
         p: float = 1.0,
-        costs: ArrayLike | Mapping[str, float] | None = None,
+        costs: float | ArrayLike | Mapping[str, float] | None = None,
         constant: str = "log(K)-1",
         solver: str | TwoStage | PGDMB = "two-stage",
         batch_size: int = 1000,

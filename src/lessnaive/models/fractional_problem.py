@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from lessnaive.encoding.binning import Binning
-from lessnaive.likelihood.statistics import ColumnStatistics, ValueCounts
 from lessnaive.loss import WeightedEvidenceLoss, gather_evidence
+from lessnaive.models.column_costs import column_costs, informative_part
 from lessnaive.models.generative import make_scorecard
-from lessnaive.models.parameters import GenerativeParameters
 from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Column
 
-__all__ = ["CONSTANTS", "FractionalProblem", "informative_columns", "preparation_costs"]
+__all__ = ["CONSTANTS", "FractionalProblem"]
 
 Floats = NDArray[np.float64]
 
@@ -69,14 +67,10 @@ class FractionalProblem:
         weights: Floats | None,
     ) -> FractionalProblem:
         """Gather the evidence of rows, and the costs of what the statistics hold."""
-        places = informative_columns(parameters, statistics)
-        naive = make_scorecard(parameters, statistics)
-        kept = set(places)
-        terms = [term for term in naive.terms if kept.issuperset(term.inputs)]
-        card = Scorecard(naive.model, naive.schema, naive.classes, naive.intercept, terms)
+        places, card = informative_part(make_scorecard(parameters, statistics))
         evidence = gather_evidence(card, columns, labels, weights)
         loss = WeightedEvidenceLoss(evidence, shared=True)
-        costs = read_costs(parameters.costs, statistics)
+        costs = column_costs(parameters.costs, statistics, _UNKNOWN_COST)
         constant = CONSTANTS[parameters.constant](len(places)) if places else 0.0
         # Costs given by hand may be so small that the whole would be a reward.
         charged = np.maximum(constant + costs[places], 0.0)
@@ -100,69 +94,3 @@ class FractionalProblem:
         out = np.zeros(len(self.costs))
         out[self.places] = weights
         return out
-
-
-def informative_columns(
-    parameters: GenerativeParameters, statistics: NaiveBayesStatistics
-) -> list[int]:
-    """Return the places of the columns that have more than one bin or value."""
-    use_missing = parameters.missing == "category"
-    return [
-        place
-        for place, column in enumerate(statistics.columns)
-        if _varies(column, use_missing=use_missing)
-    ]
-
-
-def preparation_costs(statistics: NaiveBayesStatistics) -> Floats:
-    """Return what the bins and groups of each column cost by MODL; 1 where this is unknown."""
-    out = np.full(len(statistics.columns), _UNKNOWN_COST)
-    for place, column in enumerate(statistics.columns):
-        if isinstance(column, Binning) and np.isfinite(column.preparation_cost):
-            out[place] = column.preparation_cost
-    return out
-
-
-def read_costs(
-    costs: ArrayLike | Mapping[str, float] | None, statistics: NaiveBayesStatistics
-) -> Floats:
-    """Return the cost of each column: given ones instead of MODL's."""
-    out = preparation_costs(statistics)
-    if costs is None:
-        return out
-    names = statistics.schema.names
-    if isinstance(costs, Mapping):
-        place = {name: j for j, name in enumerate(names)}
-        unknown = [name for name in costs if name not in place]
-        if unknown:
-            raise ValueError(
-                f"costs names the column {unknown[0]!r}, which the table does not have: its "
-                f"columns are {list(names)}."
-            )
-        for name, cost in costs.items():
-            out[place[name]] = float(cost)
-    else:
-        given = np.asarray(costs, dtype=np.float64)
-        if given.shape != out.shape:
-            raise ValueError(
-                f"costs has shape {given.shape}, but there are {len(out)} columns: give one cost "
-                "per column, or a dict of costs by name."
-            )
-        out = given.copy()
-    wrong = ~(np.isfinite(out) & (out >= 0))
-    if wrong.any():
-        j = int(wrong.argmax())
-        raise ValueError(f"The cost of column {names[j]!r} is {out[j]}: give a number from 0 on.")
-    return out
-
-
-def _varies(column: ColumnStatistics | Binning, *, use_missing: bool) -> bool:
-    if isinstance(column, Binning):
-        return column.n_codes > 1
-    if isinstance(column, ValueCounts):
-        n_values = int(column.counts.any(axis=1).sum())
-        return n_values + (use_missing and bool(column.missing.any())) > 1
-    weight, mean, squares = column.moments[:, 0], column.moments[:, 1], column.moments[:, 3]
-    seen = weight > 0
-    varies = bool(squares.any()) or len(np.unique(mean[seen])) > 1
-    return varies or (use_missing and bool(column.missing.any()) and bool(seen.any()))
