@@ -285,6 +285,15 @@ void curvature(const Evidence& evidence, const double* weights, Loss loss, bool 
         for (int64_t k = i; k < size; ++k) out[k * size + i] = out[i * size + k] *= scale;
 }
 
+// norms = max(norms, sum_j a_j^2), row by row.
+LESSNAIVE_WIDE static void raise_norms(const std::vector<const double*>& a, int rows,
+                                       double* squares, double* norms) {
+    std::fill_n(squares, rows, 0.0);
+    for (const double* column : a)
+        for (int k = 0; k < rows; ++k) squares[k] += column[k] * column[k];
+    for (int k = 0; k < rows; ++k) norms[k] = std::max(norms[k], squares[k]);
+}
+
 double gram_matrices(const Evidence& evidence, double* grams) {
     const std::vector<Chunk> chunks = chunks_of(evidence, {evidence.rows(), 0});
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
@@ -296,7 +305,7 @@ double gram_matrices(const Evidence& evidence, double* grams) {
            [&](double* part, int64_t task, int64_t first, int64_t end) {
                ChunkEvidence chunk(evidence);
                Products products(columns);
-               std::vector<double> q(kRows), norms(kRows);
+               std::vector<double> q(kRows), norms(kRows), squares(kRows);
                for (int64_t i = first; i < end; ++i) {
                    chunk.load(chunks[i]);
                    std::fill(q.begin(), q.end(), 0.0);
@@ -307,11 +316,7 @@ double gram_matrices(const Evidence& evidence, double* grams) {
                        std::vector<const double*> a;
                        for (int j = 0; j < columns; ++j) a.push_back(chunk.at(c, j));
                        products.add(a, a, q.data(), true, part + c * each, columns);
-                       for (int k = 0; k < kRows; ++k) {
-                           double norm = 0;
-                           for (int j = 0; j < columns; ++j) norm += a[j][k] * a[j][k];
-                           norms[k] = std::max(norms[k], norm);
-                       }
+                       raise_norms(a, kRows, squares.data(), norms.data());
                    }
                    for (int k = 0; k < kRows; ++k) largest[task] += q[k] * norms[k];
                }

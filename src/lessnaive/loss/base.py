@@ -89,3 +89,7 @@ class Curvature(ABC):
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
         """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""
+
+    def part(self, n_rows: int) -> tuple[Loss, float] | None:
+        """Return the loss of about n_rows of the rows and their share, or None if this is dear."""
+        return None

@@ -60,6 +60,12 @@ class WeightedEvidenceLoss(Loss, Curvature):
             self.evidence.take(rows), squared=self.squared, shared=self.shared
         )
 
+    def part(self, n_rows: int) -> tuple[Loss, float]:
+        """Return the loss of about n_rows of the rows, with their share of each class."""
+        step = max(1, self.n_rows // n_rows)
+        some = self.take(np.arange(step // 2, self.n_rows, step))
+        return some, some.total_weight / self.total_weight
+
     def by_class(self, weights: Floats) -> Floats:
         """Return the weights as a matrix of shape (n_classes, n_columns)."""
         shape = (self.evidence.classes, self.evidence.columns)

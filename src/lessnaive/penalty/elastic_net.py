@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,10 @@ class ElasticNet:
         """Whether it grows without end wherever weights go: then there is a minimum."""
         bounded = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
         return self.l1 > 0 or self.l2 > 0 or bool(bounded)
+
+    def times(self, share: float) -> ElasticNet:
+        """Return the same penalty with other strengths."""
+        return replace(self, l1=share * self.l1, l2=share * self.l2)
 
     def endless_part(self, direction: Floats) -> Floats:
         """Return the part of a direction that the bounds never stop."""
