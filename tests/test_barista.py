@@ -230,7 +230,7 @@ SEPARABLE = {
 
 @pytest.mark.parametrize(
     ("name", "solver"),
-    [(name, "auto") for name in (*SEPARABLE, "zoo", "iris", *TABLES)]
+    [(name, "auto") for name in (*SEPARABLE, "zoo", "iris", "lymph", "hepatitis", *TABLES)]
     + [(name, solver) for name in SEPARABLE for solver in ("fista", "lbfgs")],
 )
 def test_no_minimum(name, solver):

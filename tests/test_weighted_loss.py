@@ -333,6 +333,32 @@ def test_a_mixture_of_one_kind_of_weights(n_classes, share, squared):
     assert by_share == pytest.approx(dense.s @ (by_chance * (q - p)).sum(axis=1), rel=1e-10)
 
 
+@pytest.mark.parametrize("left_out", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_unpacked_and_taken_rows(weighted, left_out):
+    problem = make_problem(3, (4, 300, 9), 2, weighted=weighted, left_out=left_out)
+    core, dense = problem.core, problem.dense
+    out = np.empty((core.rows, 3, core.columns))
+    core.unpack(out)
+    np.testing.assert_allclose(out, dense.evidence[problem.order], rtol=1e-12)
+    np.testing.assert_array_equal(core.labels(), dense.labels[problem.order])
+
+    places = np.sort(np.random.default_rng(1).integers(0, core.rows, 2 * core.rows))
+    some = core.take(places)
+    rows = problem.order[places]
+    again = DenseEvidence(
+        dense.evidence[rows], dense.intercept[rows], dense.labels[rows], dense.s[rows]
+    )
+    assert some.total_weight == pytest.approx(again.s.sum())
+    w = np.random.default_rng(2).normal(size=(3, core.columns))
+    gradient = np.empty_like(w)
+    assert some.loss(w, False, gradient) == pytest.approx(again.loss(w), rel=1e-12)
+    np.testing.assert_allclose(gradient, again.gradient(w), rtol=1e-9, atol=1e-9)
+    assert core.take(np.empty(0, dtype=np.int64)).loss(w, False, None) == 0.0
+    with pytest.raises(ValueError, match="increasing"):
+        core.take(np.array([1, 0]))
+
+
 def test_the_dense_gradient_is_a_gradient():
     """The oracle itself, by finite differences."""
     dense = make_problem(3, (3, 4), 1, rows=60, weighted=True, left_out=True).dense

@@ -123,6 +123,21 @@ void probabilities_binding(const Evidence& evidence, const Matrix& weights, Tabl
     probabilities(evidence, weights.data(), out.data());
 }
 
+void unpack_binding(const Evidence& evidence, Cube out) {
+    require(static_cast<int64_t>(out.shape(0)) == evidence.rows() &&
+                static_cast<int>(out.shape(1)) == evidence.classes() &&
+                static_cast<int>(out.shape(2)) == evidence.columns(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    evidence.unpack(out.data());
+}
+
+std::vector<int> labels_binding(const Evidence& evidence) {
+    std::vector<int> out;
+    for (const Block& block : evidence.blocks()) out.insert(out.end(), block.count, block.label);
+    return out;
+}
+
 void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squared, bool tied,
                        const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
     require_weights(evidence, weights);
@@ -193,6 +208,9 @@ void bind_weights(nb::module_& m) {
              nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>())
         .def("take", &take_binding, nb::arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
+        .def("unpack", &unpack_binding, nb::arg("out"),
+             "Fill out (rows x classes x columns) with the evidence of the packed rows.")
+        .def("labels", &labels_binding, "Places of the classes of the packed rows.")
         .def_prop_ro("rows", &Evidence::rows)
         .def_prop_ro("classes", &Evidence::classes)
         .def_prop_ro("columns", &Evidence::columns)

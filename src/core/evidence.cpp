@@ -245,4 +245,29 @@ void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int 
     }
 }
 
+void Evidence::unpack(double* out) const {
+    const int64_t width = columns();
+    std::vector<uint32_t> codes(kEvidenceBlock);
+    std::vector<double> values(static_cast<size_t>(classes_) * kEvidenceBlock);
+    for (const Block& block : blocks_) {
+        double* rows = out + block.first * classes_ * width;
+        for (const Coded& column : coded_) {
+            const double* table = column.table(block.label, pad_);
+            expand_codes(column, block.first, block.count, codes.data());
+            for (int k = 0; k < block.count; ++k)
+                for (int c = 0; c < classes_; ++c)
+                    rows[(int64_t{k} * classes_ + c) * width + column.place] =
+                        table[int64_t{codes[k]} * pad_ + c];
+        }
+        for (const Curve& curve : curves_) {
+            curve_evidence(curve, block.label, block.first, block.count, kEvidenceBlock,
+                           values.data());
+            for (int k = 0; k < block.count; ++k)
+                for (int c = 0; c < classes_; ++c)
+                    rows[(int64_t{k} * classes_ + c) * width + curve.place] =
+                        values[int64_t{c} * kEvidenceBlock + k];
+        }
+    }
+}
+
 }  // namespace lessnaive

@@ -92,6 +92,9 @@ class Evidence {
     void curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
                         double* out) const;
 
+    // out: (rows, classes, columns): the evidence of all rows, in the order of the packed rows.
+    void unpack(double* out) const;
+
   private:
     Evidence() = default;
     void pack_rows(const Column& labels, const double* weights, int64_t rows);

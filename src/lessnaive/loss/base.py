@@ -67,6 +67,10 @@ class Loss(ABC):
         # A row that loses costs as much as it is moved, and that is far.
         return self.value(_FAR / size * direction) < self.value(np.zeros_like(direction))
 
+    def separating_direction(self) -> Floats | None:
+        """Return a direction that separates, if it can be found or shown that there is none."""
+        return None
+
     def flat_parts(self, weights: Floats) -> Iterable[Floats]:
         """Return the parts of weights along which the loss hardly bends, if they are known."""
         return ()

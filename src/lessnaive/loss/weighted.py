@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from lessnaive import _core
 from lessnaive.loss.base import Curvature, Lipschitz, Loss
@@ -21,6 +22,8 @@ _ROUNDING = 1e-6
 _FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 # Most weights for which this is done.
 _MOST_WEIGHTS = 1000
+# Largest linear program that is solved to find a direction that separates.
+_MOST_CELLS = 5_000_000
 
 
 class WeightedEvidenceLoss(Loss, Curvature):
@@ -134,6 +137,25 @@ class WeightedEvidenceLoss(Loss, Curvature):
         size = np.linalg.norm(direction) * np.sqrt(lemma1 / max(self.evidence.total_weight, 1.0))
         return largest > _ROUNDING**2 * size and smallest >= -_ROUNDING * largest
 
+    def separating_direction(self) -> Floats | None:
+        """Return the direction along which the rows gain most while none loses, of small tables."""
+        evidence = self.evidence
+        shape = (evidence.rows, evidence.classes, evidence.columns)
+        if int(np.prod(shape)) * evidence.classes > _MOST_CELLS:
+            return None
+        dense = np.empty(shape)
+        evidence.unpack(dense)
+        gains = _gains(dense, np.array(evidence.labels()), shared=self.shared)
+        gains = np.unique(gains, axis=0)
+        found = linprog(
+            -gains.sum(axis=0),
+            A_ub=-gains,
+            b_ub=np.zeros(len(gains)),
+            bounds=(-1.0, 1.0),
+            method="highs",
+        )
+        return found.x.reshape(self.shape) if found.success else None
+
     def flat_parts(self, weights: Floats) -> Iterator[Floats]:
         """Yield the parts of weights along which the loss hardly bends there.
 
@@ -148,6 +170,24 @@ class WeightedEvidenceLoss(Loss, Curvature):
         for share in _FLAT:
             flat = curves <= share * curves[-1]
             yield (axes[:, flat] @ along[flat]).reshape(weights.shape)
+
+
+def _gains(dense: Floats, labels: NDArray[np.int64], *, shared: bool) -> Floats:
+    """How fast each row moves away from each other class, by each of the flat weights."""
+    n_rows, n_classes, n_columns = dense.shape
+    rows = np.arange(n_rows)
+    out = []
+    for c in range(n_classes):
+        others = rows[labels != c]
+        own = dense[others, labels[others]]
+        if shared:
+            out.append(own - dense[others, c])
+            continue
+        gains = np.zeros((len(others), n_classes, n_columns))
+        gains[np.arange(len(others)), labels[others]] = own
+        gains[:, c] -= dense[others, c]
+        out.append(gains.reshape(len(others), -1))
+    return np.concatenate(out)
 
 
 def _largest(matrix: Floats) -> float:

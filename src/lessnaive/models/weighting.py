@@ -43,6 +43,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+# Weights as large as this may be on their way to infinity.
+_SUSPICIOUS = 30.0
+
 #: The solvers by name.
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "prox_newton": ProxNewton,
@@ -184,7 +187,13 @@ def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: 
         return False
     weights = solution.weights
     directions = chain((weights, weights - start, solution.last_move), loss.flat_parts(weights))
-    return any(loss.separates(penalty.endless_part(direction)) for direction in directions)
+    if any(loss.separates(penalty.endless_part(direction)) for direction in directions):
+        return True
+    free = not (np.isfinite(penalty.lower).any() or np.isfinite(penalty.upper).any())
+    if not free or np.abs(weights).max(initial=0.0) < _SUSPICIOUS:
+        return False
+    direction = loss.separating_direction()
+    return direction is not None and loss.separates(direction)
 
 
 def _not_converged(solution: Solution) -> Solution:
