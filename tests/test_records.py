@@ -16,7 +16,8 @@ from lessnaive import _core
 
 def records(text, *, is_end=True):
     data = text.encode()
-    ends, lines, cells, line, is_open = _core.find_records(data, ",", is_end)
+    ends, lines, nexts, cells, is_open = _core.find_records(data, ",", is_end)
+    line = nexts[-1] if len(nexts) else 0
     starts = [0, *ends.tolist()][: len(ends)]
     parts = [data[a:b].decode() for a, b in zip(starts, ends.tolist(), strict=True)]
     return parts, lines.tolist(), cells.tolist(), line, is_open

@@ -22,16 +22,18 @@ auto find_records_binding(nb::bytes text, char separator, bool is_end) {
         found = find_records(text.c_str(), static_cast<int64_t>(text.size()), separator, is_end);
     }
     return std::make_tuple(as_array(std::move(found.ends)), as_array(std::move(found.lines)),
-                           as_array(std::move(found.cells)), found.line, found.open);
+                           as_array(std::move(found.nexts)), as_array(std::move(found.cells)),
+                           found.open);
 }
 
 }  // namespace
 
 void bind_records(nb::module_& m) {
-    m.def("find_records", &find_records_binding, nb::arg("text"), nb::arg("separator"),
-          nb::arg("is_end"),
-          "Records of a piece of CSV text: their ends, the lines they begin in, their numbers of "
-          "cells; the line in which the rest begins, and whether it ends within quotes.");
+    m.def(
+        "find_records", &find_records_binding, nb::arg("text"), nb::arg("separator"),
+        nb::arg("is_end"),
+        "Records of a piece of CSV text: their ends, the lines they begin in and the lines behind "
+        "them, their numbers of cells; and whether the rest ends within quotes.");
 }
 
 }  // namespace lessnaive

@@ -65,7 +65,7 @@ Records find_records(const char* text, int64_t size, char separator, bool is_end
         out.ends.push_back(end);
         out.lines.push_back(first_line);
         out.cells.push_back(cells);
-        out.line = line;
+        out.nexts.push_back(line);
         at = end;
     }
     return out;

@@ -11,8 +11,8 @@ namespace lessnaive {
 struct Records {
     std::vector<int64_t> ends;   // one past the last byte of each, its line break included
     std::vector<int64_t> lines;  // the line in which each begins, the first one being 0
+    std::vector<int64_t> nexts;  // the line behind its line break
     std::vector<int32_t> cells;  // number of cells of each
-    int64_t line = 0;            // the line in which the rest begins, maybe with empty lines
     bool open = false;           // whether the rest ends within quotes
 };
 
