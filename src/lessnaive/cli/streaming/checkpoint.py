@@ -117,6 +117,10 @@ class Checkpoints:
         self._kept = state.n_read
         return state
 
+    def remove(self) -> None:
+        """Remove the checkpoint, if there is one."""
+        self._path.unlink(missing_ok=True)
+
     def offer(self, state: State) -> None:
         """Write a checkpoint if it is time for the next one."""
         if state.n_read - self._kept >= self._every:

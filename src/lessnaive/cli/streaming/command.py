@@ -102,7 +102,9 @@ def stream_command(
     estimator = _streaming_estimator(learning)
     settings = _settings(learning, estimator, files[0], batch_size, window, skip_bad_rows)
     checkpoints = None if folder is None else Checkpoints(folder, settings, every)
-    kept = None if checkpoints is None or restart else checkpoints.read()
+    if checkpoints is not None and restart:
+        checkpoints.remove()
+    kept = None if checkpoints is None else checkpoints.read()
     display = Display()
     tables = Tables(files, learning.drop, skip_bad=skip_bad_rows)
     if kept is None:
@@ -162,7 +164,7 @@ def _settings(
         "--weight": learning.weight,
         "--drop": sorted(set(learning.drop)),
         "--model": learning.model_name,
-        "the parameters of the model": parameters_to_plain(estimator),
+        **{f"--set {name}": value for name, value in parameters_to_plain(estimator).items()},
         "--missing": sorted(set(file.missing)),
         "--separator": file.separator,
         "--batch-size": batch_size,
