@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 import lessnaive
 from lessnaive import NaiveBayes, StagewiseNB
 from lessnaive.datasets import load_penguins
-from lessnaive.export.model_file import _from_document
+from lessnaive.export.model_file import from_document
 from lessnaive.plain import Node
 from model_files import check_same, document_of, labels, mixed_table, round_trip
 from stagewise_oracle import Problem, Tables, follow
@@ -334,7 +334,7 @@ def edited(document: dict[str, Any], *place: Any) -> str:
         node = node[step]
     node[key] = value
     with pytest.raises(lessnaive.ModelFormatError) as error:
-        _from_document(Node(document))
+        from_document(Node(document))
     return str(error.value)
 
 

@@ -69,6 +69,7 @@ void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_selection(nb::module_& m);
+void bind_records(nb::module_& m);
 void bind_stagewise(nb::module_& m);
 void bind_state(nb::module_& m);
 

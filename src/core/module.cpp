@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_selection(m);
     lessnaive::bind_stagewise(m);
     lessnaive::bind_state(m);
+    lessnaive::bind_records(m);
 }

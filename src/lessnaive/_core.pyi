@@ -44,6 +44,9 @@ def group(
     tables: Sequence[NDArray[np.float64]],
 ) -> list[tuple[list[int], list[float], float, float, float]]: ...
 def digitize(column: NDArray[Any], edges: NDArray[np.float64], out: NDArray[np.uint32]) -> None: ...
+def find_records(
+    text: bytes, separator: str, is_end: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], bool]: ...
 
 class Evidence:
     def __init__(

@@ -73,6 +73,11 @@ class Node:
         """Whether there is no value."""
         return self._value is None
 
+    def plain(self) -> dict[str, Any]:
+        """Return an object as it is."""
+        fields: dict[str, Any] = self._typed(dict, "an object")
+        return fields
+
     def is_list(self) -> bool:
         """Whether this is a list."""
         return type(self._value) is list
@@ -83,7 +88,7 @@ class Node:
 
     def entries(self) -> dict[str, Node]:
         """Return an object with any keys."""
-        fields: dict[str, Any] = self._typed(dict, "an object")
+        fields = self.plain()
         prefix = f"{self.path}." if self.path else ""
         return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
 

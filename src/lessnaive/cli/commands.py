@@ -24,6 +24,7 @@ from lessnaive.cli.options import (
 )
 from lessnaive.cli.prediction import read_model, read_rows
 from lessnaive.cli.reading import TableFile
+from lessnaive.cli.streaming import stream_command
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.cli.views import counted, show_evaluation, show_explanation, show_model
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
@@ -69,6 +70,9 @@ def fit_command(file: TableFile, output: str, learning: Learning) -> None:
     except ValueError as error:
         raise InputError(str(error)) from None
     Display().line(f"{learning.model_name} learned from {_size(data)}; wrote {output}")
+
+
+app.add_command(stream_command)
 
 
 @app.command("predict", short_help="Predict the class of each row of TABLE.")

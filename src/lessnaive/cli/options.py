@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
@@ -12,9 +12,16 @@ import click
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import estimators, make_estimator
 from lessnaive.cli.reading import MISSING, TableFile
-from lessnaive.cli.training import TrainingData, read_training_data
+from lessnaive.cli.training import TrainingData, check_roles, read_training_data
 
-__all__ = ["Learning", "learning_options", "model_argument", "output_option", "table_options"]
+__all__ = [
+    "Learning",
+    "learning_options",
+    "model_argument",
+    "output_option",
+    "table_options",
+    "tables_options",
+]
 
 Decorator = Callable[[Any], Any]
 
@@ -33,6 +40,15 @@ class Learning:
     def estimator(self) -> Any:
         """Make the estimator, not yet fitted."""
         return make_estimator(self.model_name, self.settings, self.categorical)
+
+    def check_columns(self, columns: Sequence[str], table: str) -> None:
+        """Make sure that a table has the columns that the user has named, and others."""
+        roles = {"--target": [self.target], "--drop": self.drop, "--categorical": self.categorical}
+        if self.weight is not None:
+            roles["--weight"] = [self.weight]
+        check_roles(roles, columns, table)
+        if not {*columns} - {self.target, self.weight, *self.drop}:
+            raise InputError(f"{table} has no columns to learn from besides {self.target!r}.")
 
     def read(self, file: TableFile) -> TrainingData:
         """Read the rows to learn from."""
@@ -63,7 +79,6 @@ def output_option(help_text: str, *, required: bool) -> Decorator:
 
 
 _READING: tuple[Decorator, ...] = (
-    click.argument("table", metavar="TABLE"),
     click.option(
         "--missing",
         metavar="TOKEN",
@@ -124,7 +139,21 @@ def table_options(command: Any) -> Any:
     def packed(table: str, missing: tuple[str, ...], separator: str, **others: Any) -> Any:
         return command(file=TableFile(table, missing, separator), **others)
 
-    return _decorated(update_wrapper(packed, command), _READING)
+    table = click.argument("table", metavar="TABLE")
+    return _decorated(update_wrapper(packed, command), (table, *_READING))
+
+
+def tables_options(command: Any) -> Any:
+    """Add one table or more and how they are read; the command takes them as ``files``."""
+
+    def packed(
+        tables: tuple[str, ...], missing: tuple[str, ...], separator: str, **others: Any
+    ) -> Any:
+        files = [TableFile(table, missing, separator) for table in tables]
+        return command(files=files, **others)
+
+    tables = click.argument("tables", metavar="TABLE...", nargs=-1, required=True)
+    return _decorated(update_wrapper(packed, command), (tables, *_READING))
 
 
 def learning_options(command: Any) -> Any:

@@ -17,7 +17,7 @@ from lessnaive.cli.errors import InputError, near
 from lessnaive.cli.reading import TableFile
 from lessnaive.table import encode_labels
 
-__all__ = ["TrainingData", "fit", "read_training_data"]
+__all__ = ["TrainingData", "check_roles", "fit", "read_training_data", "warn_of_traps"]
 
 # A column of text of which this share reads as numbers was probably meant to be numeric.
 _MOSTLY = 0.8
@@ -76,7 +76,7 @@ def read_training_data(
     """
     table = file.read()
     weighted = [] if weight is None else [weight]
-    _check_roles(
+    check_roles(
         {"--target": [target], "--weight": weighted, "--drop": drop, "--categorical": categorical},
         table.column_names,
         file.name,
@@ -96,7 +96,7 @@ def read_training_data(
                 f"--drop {name!r}."
             )
         if not file.is_parquet:
-            _warn_of_traps(name, column)
+            warn_of_traps(name, column)
     return data
 
 
@@ -110,7 +110,7 @@ def fit(estimator: Any, data: TrainingData) -> Any:
         raise InputError(str(error).replace(". Got ", ", got ")) from None
 
 
-def _check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], table: str) -> None:
+def check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], table: str) -> None:
     """Make sure that what options name are columns of the table, each named by one option."""
     option_of: dict[str, str] = {}
     for option, names in roles.items():
@@ -169,7 +169,7 @@ def _read_classes(
     return np.asarray(y)
 
 
-def _warn_of_traps(name: str, column: pa.ChunkedArray) -> None:
+def warn_of_traps(name: str, column: pa.ChunkedArray) -> None:
     """Warn of a column of a CSV file that may not be what the user thinks it is."""
     if not name:
         warnings.warn(

@@ -17,7 +17,7 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
-__all__ = ["load", "save"]
+__all__ = ["from_document", "load", "save", "to_document"]
 
 _FORMAT = "lessnaive-model"
 _VERSION = 1
@@ -56,9 +56,9 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
     if _estimators().get(name) is not type(model):
         raise TypeError(f"Only classifiers of lessnaive can be saved, and {name} is none of them.")
     check_is_fitted(model)
-    document = _to_document(model)
+    document = to_document(model)
     try:
-        _from_document(Node(document))
+        from_document(Node(document))
     except ModelFormatError as error:
         raise ValueError(f"This {name} cannot be saved: {error}") from None
     with whole_file(path) as file:
@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> ScorecardClassifier:
     save : Write a model.
     """
     try:
-        return _from_document(Node(parse_json(_read(path))))
+        return from_document(Node(parse_json(_read(path))))
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
 
@@ -113,7 +113,8 @@ def _estimators() -> dict[str, type[ScorecardClassifier]]:
     return {name: kind for name, kind in found.items() if issubclass(kind, ScorecardClassifier)}
 
 
-def _to_document(model: ScorecardClassifier) -> dict[str, Any]:
+def to_document(model: ScorecardClassifier) -> dict[str, Any]:
+    """Return a fitted model as the plain data that a model file holds."""
     from lessnaive import __version__
 
     return {
@@ -127,7 +128,8 @@ def _to_document(model: ScorecardClassifier) -> dict[str, Any]:
     }
 
 
-def _from_document(root: Node) -> ScorecardClassifier:
+def from_document(root: Node) -> ScorecardClassifier:
+    """Return the model that plain data describes; ModelFormatError if it describes none."""
     _check_version(root)
     fields = root.record(
         "format", "version", "written_by", "estimator", "parameters", "scorecard", "state"

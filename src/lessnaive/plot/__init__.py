@@ -4,6 +4,7 @@ from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
 from lessnaive.plot.path import PathDisplay
+from lessnaive.plot.prequential import PrequentialDisplay
 from lessnaive.plot.stagewise import StagewisePathDisplay
 from lessnaive.plot.surface import CVSurfaceDisplay
 from lessnaive.plot.weights import WeightsDisplay
@@ -14,15 +15,7 @@ __all__ = [
     "ConvergenceDisplay",
     "GroupPathDisplay",
     "PathDisplay",
-    "StagewisePathDisplay",
-    "WeightsDisplay",
-]
-__all__ = [
-    "BinningDisplay",
-    "CVSurfaceDisplay",
-    "ConvergenceDisplay",
-    "GroupPathDisplay",
-    "PathDisplay",
+    "PrequentialDisplay",
     "StagewisePathDisplay",
     "WeightsDisplay",
 ]

@@ -1,0 +1,205 @@
+"""The command ``stream``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+import lessnaive
+from lessnaive.cli.display import Display, printable
+from lessnaive.cli.errors import InputError
+from lessnaive.cli.estimators import estimators
+from lessnaive.cli.options import Learning, learning_options, output_option, tables_options
+from lessnaive.cli.reading import TableFile
+from lessnaive.cli.streaming.batches import Tables
+from lessnaive.cli.streaming.checkpoint import Checkpoints, State
+from lessnaive.cli.streaming.interrupts import Interrupted, Interrupts
+from lessnaive.cli.streaming.learning import learn_stream
+from lessnaive.cli.streaming.progress import shown_progress
+from lessnaive.cli.streaming.view import show_stream
+from lessnaive.cli.views import counted
+from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
+from lessnaive.export.parameters import parameters_to_plain
+from lessnaive.stream import CurvePoint
+
+__all__ = ["stream_command"]
+
+
+@click.command("stream", short_help="Learn a model from endless tables in one pass.")
+@output_option("The model file to write.", required=True)
+@learning_options
+@click.option(
+    "--checkpoint",
+    "folder",
+    metavar="FOLDER",
+    help="Where to keep what was learned so far; the same command, given again, goes on there.",
+)
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Number of rows from one checkpoint to the next, rounded up to whole batches.",
+)
+@click.option("--restart", is_flag=True, help="Begin anew, whatever checkpoint there is.")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Number of rows that are predicted and then learned together.",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="About how many of the last rows the recent measures speak of.",
+)
+@click.option(
+    "--curve",
+    metavar="FILE",
+    help="A table to write, .csv, .csv.gz or .parquet: the measures as they were on the way.",
+)
+@click.option(
+    "--skip-bad-rows",
+    is_flag=True,
+    help="Leave out rows that cannot be used: without a class, with too many or too few cells, "
+    "with words in a column of numbers, with infinite numbers.",
+)
+@tables_options
+def stream_command(
+    files: Sequence[TableFile],
+    output: str,
+    learning: Learning,
+    folder: str | None,
+    every: int,
+    restart: bool,
+    batch_size: int,
+    window: int,
+    curve: str | None,
+    skip_bad_rows: bool,
+) -> None:
+    """Learn a model from the TABLES in one pass, in little memory, and write it to a file.
+
+    Each row is predicted first and learned from afterwards, so that accuracy and log-loss are those
+    of rows that the model had not seen. What the columns hold is told by the first rows.
+
+    With --checkpoint, a run that is interrupted, or killed, goes on where it was when the same
+    command is given again, and ends with the same model as if nothing had happened. Rows, and
+    tables, may be added at the end in between.
+
+    Example: lessnaive stream monday.csv tuesday.csv --target y -o model.json --checkpoint kept
+    """
+    check_output(output)
+    if curve is not None:
+        check_output(curve, TABLE_ENDINGS)
+    estimator = _streaming_estimator(learning)
+    settings = _settings(learning, estimator, files[0], batch_size, window, skip_bad_rows)
+    checkpoints = None if folder is None else Checkpoints(folder, settings, every)
+    if checkpoints is not None and restart:
+        checkpoints.remove()
+    kept = None if checkpoints is None else checkpoints.read()
+    display = Display()
+    tables = Tables(files, learning.drop, skip_bad=skip_bad_rows)
+    if kept is None:
+        state = State(estimator, tables.begin(learning), window)
+    else:
+        state = kept
+        tables.resume(state.columns, state.passed)
+        display.line(f"going on after {counted(state.n_read, 'row')}, kept in {folder}")
+    with Interrupts() as interrupts:
+        try:
+            with shown_progress(state.prequential) as progress:
+                learn_stream(state, tables, batch_size, checkpoints, interrupts, progress)
+        except Interrupted as end:
+            _say_how_to_go_on(state, checkpoints)
+            raise click.exceptions.Exit(end.status) from None
+    _check_end(state, files)
+    try:
+        lessnaive.save(state.model, output)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if curve is not None:
+        _write_curve(state.prequential.curve, curve)
+    show_stream(state, learning.model_name, [file.name for file in files], display)
+    display.line(f"wrote {output}" + ("" if curve is None else f" and {curve}"))
+
+
+def _streaming_estimator(learning: Learning) -> Any:
+    """Make the estimator, or say why it cannot learn from a stream."""
+    estimator = learning.estimator()
+    try:
+        estimator.partial_fit  # noqa: B018 (asks whether it is there)
+    except AttributeError as error:
+        if error.__cause__ is not None:
+            raise InputError(str(error.__cause__)) from None
+        able = [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
+        raise InputError(
+            f"{learning.model_name} cannot learn from a stream: choose {' or '.join(able)}."
+        ) from None
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise InputError(str(error).replace(". Got ", ", got ")) from None
+    return estimator
+
+
+def _settings(
+    learning: Learning,
+    estimator: Any,
+    file: TableFile,
+    batch_size: int,
+    window: int,
+    skip_bad_rows: bool,
+) -> dict[str, Any]:
+    """Return all that the model and the measures depend on, besides the tables."""
+    return {
+        "--target": learning.target,
+        "--weight": learning.weight,
+        "--drop": sorted(set(learning.drop)),
+        "--model": learning.model_name,
+        **{f"--set {name}": value for name, value in parameters_to_plain(estimator).items()},
+        "--missing": sorted(set(file.missing)),
+        "--separator": file.separator,
+        "--batch-size": batch_size,
+        "--window": window,
+        "--skip-bad-rows": skip_bad_rows,
+    }
+
+
+def _say_how_to_go_on(state: State, checkpoints: Checkpoints | None) -> None:
+    rows = counted(state.n_read, "row")
+    if checkpoints is None:
+        text = f"stopped after {rows}; nothing is kept without --checkpoint."
+    else:
+        text = (
+            f"stopped after {rows}, kept in {checkpoints.folder}; give the same command again to "
+            "go on."
+        )
+    click.echo(f"lessnaive: {printable(text)}", err=True)
+
+
+def _check_end(state: State, files: Sequence[TableFile]) -> None:
+    """Make sure that something was learned."""
+    if not state.n_read:
+        names = files[0].name if len(files) == 1 else "the tables"
+        raise InputError(f"{names} {'has' if len(files) == 1 else 'have'} a header, but no rows.")
+    if not state.prequential.n_rows:
+        raise InputError(f"all rows were left out; the first was {state.first_bad}.")
+    classes = state.model.classes_.tolist()
+    if len(classes) < 2:
+        raise InputError(
+            f"the target {state.columns.target!r} has one class only ({classes[0]!r}): a "
+            "classifier needs rows of at least two classes."
+        )
+
+
+def _write_curve(points: Sequence[CurvePoint], path: str) -> None:
+    names = CurvePoint._fields
+    write_table({name: [getattr(point, name) for point in points] for name in names}, path)

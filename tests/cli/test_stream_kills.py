@@ -1,0 +1,146 @@
+"""A stream that is killed and started again ends with the bytes of one that was not."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stream_runs import finish, start
+from stream_tables import mixed_rows
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+N_ROWS, BATCH = 3345, 100
+MODELS = {
+    "gaussian": ("--set", "numeric=gaussian"),
+    "categorical": ("--categorical", "code", "--set", "missing=category"),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    frame = mixed_rows(N_ROWS)
+    frame.iloc[:1300].to_csv(folder / "one.csv", index=False)
+    frame.iloc[1300:2400].to_csv(folder / "two.csv.gz", index=False)
+    frame.iloc[2400:].to_parquet(folder / "three.parquet", row_group_size=170)
+    return folder
+
+
+def command(tables, model, folder, *more):
+    names = [tables / name for name in ("one.csv", "two.csv.gz", "three.parquet")]
+    sized = ("--batch-size", BATCH, "--window", "500", "--curve", folder / "curve.csv")
+    return ("stream", *names, "--target", "y", "-o", folder / "m.json", *sized, *model, *more)
+
+
+def results(folder):
+    return (folder / "m.json").read_bytes(), (folder / "curve.csv").read_bytes()
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def case(request, tables, tmp_path_factory):
+    """Return a command without its checkpoints, and what it must end with."""
+    folder = tmp_path_factory.mktemp("whole")
+    model = MODELS[request.param]
+    assert finish(command(tables, model, folder), folder) == 0
+    return model, results(folder)
+
+
+def checkpointed(tables, model, folder, every):
+    return command(tables, model, folder, "--checkpoint", folder / "kept", "--every", every)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_at_random_moments(tables, case, tmp_path, seed):
+    model, expected = case
+    moments = random.Random(seed)
+    every = moments.choice([100, 250, 700])
+    arguments = checkpointed(tables, model, tmp_path, every)
+    began = time.monotonic()
+    finish(arguments, tmp_path)
+    usual = time.monotonic() - began  # about how long a run takes here and now
+    assert results(tmp_path) == expected
+    kills = 0
+    restart = ("--restart",)
+    for _ in range(6):
+        process = start((*arguments, *restart), tmp_path)
+        process.join(moments.uniform(0, usual))
+        process.kill()
+        process.join()
+        kills += process.exitcode == -signal.SIGKILL
+        restart = ()
+        (tmp_path / "m.json").unlink(missing_ok=True)
+        (tmp_path / "curve.csv").unlink(missing_ok=True)
+    assert kills
+    assert finish(arguments, tmp_path) == 0
+    assert results(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "when"), [("fsync", "before"), ("replace", "before"), ("replace", "after")]
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_killed_while_a_checkpoint_is_written(tables, case, tmp_path, name, when, count):
+    """Half a file is there, or a whole one that is not in its place yet, or one that is."""
+    model, expected = case
+    arguments = checkpointed(tables, model, tmp_path, 500)
+    for _ in range(2):
+        assert finish(arguments, tmp_path, death=(name, count, when)) == -signal.SIGKILL
+        assert not (tmp_path / "m.json").exists()
+    assert finish(arguments, tmp_path) == 0
+    assert results(tmp_path) == expected
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["checkpoint.json"]
+    is_kept = count > 1 or when == "after"
+    assert ("going on after" in (tmp_path / "log.txt").read_text()) == is_kept
+
+
+def test_killed_while_the_model_is_written(tables, case, tmp_path):
+    model, expected = case
+    arguments = checkpointed(tables, model, tmp_path, 100_000)
+    # The first file is the checkpoint before the last, shorter batch; then comes the model.
+    assert finish(arguments, tmp_path, death=("replace", 2, "before")) == -signal.SIGKILL
+    assert not (tmp_path / "m.json").exists()
+    assert finish(arguments, tmp_path) == 0
+    assert results(tmp_path) == expected
+    log = (tmp_path / "log.txt").read_text()
+    assert f"going on after {N_ROWS - N_ROWS % BATCH:,} rows" in log
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_politely(tables, case, tmp_path, number):
+    model, expected = case
+    arguments = checkpointed(tables, model, tmp_path, 200)
+    process = start(arguments, tmp_path)
+    while not (tmp_path / "kept" / "checkpoint.json").exists():
+        assert process.is_alive()
+        time.sleep(0.001)
+    os.kill(process.pid, number)
+    process.join()
+    log = (tmp_path / "log.txt").read_text()
+    assert process.exitcode == 128 + number
+    assert "rows, kept in" in log
+    assert "give the same command again to go on." in log
+    assert "Traceback" not in log
+    assert finish(arguments, tmp_path) == 0
+    assert results(tmp_path) == expected
+
+
+def test_rows_and_tables_may_be_added_meanwhile(tables, case, tmp_path):
+    """A run that has ended, and one over more rows, end like one run over all of them."""
+    model, expected = case
+    data = (tables / "one.csv").read_bytes()
+    lines = data.splitlines(keepends=True)
+    growing = tmp_path / "one.csv"
+    names = [growing, tables / "two.csv.gz", tables / "three.parquet"]
+    arguments = list(checkpointed(tables, model, tmp_path, 1000))
+    for rows, count in ((377, 1), (901, 1), (len(lines), 1), (len(lines), 2), (len(lines), 3)):
+        growing.write_bytes(b"".join(lines[:rows]))
+        assert finish(["stream", *names[:count], *arguments[4:]], tmp_path) == 0
+    assert results(tmp_path) == expected
+    assert Path(tmp_path / "log.txt").read_text().count("going on after") == 4
