@@ -5,10 +5,12 @@
 namespace lessnaive {
 namespace {
 
-void make_rows(LinearRows* self, const std::vector<Array>& numbers, const std::vector<Array>& codes,
-               const std::vector<int64_t>& shifts, const std::vector<int64_t>& counts,
-               const Array& labels, const std::optional<Weights>& weights, int classes) {
+void make_rows(LinearRows* self, const std::vector<Array>& numbers, const Vector& centers,
+               const std::vector<Array>& codes, const std::vector<int64_t>& shifts,
+               const std::vector<int64_t>& counts, const Array& labels,
+               const std::optional<Weights>& weights, int classes) {
     const int64_t rows = static_cast<int64_t>(labels.shape(0));
+    require(centers.shape(0) == numbers.size(), "numbers and centers differ in number");
     require(classes > 1, "there must be two classes or more");
     require(codes.size() == shifts.size() && codes.size() == counts.size(),
             "codes, shifts and counts differ in number");
@@ -22,7 +24,7 @@ void make_rows(LinearRows* self, const std::vector<Array>& numbers, const std::v
     const Column label_column = codes_of(labels, rows);
     const double* w = weights_of(weights, rows);
     nb::gil_scoped_release release;
-    new (self) LinearRows(columns, coded, label_column, w, rows, classes);
+    new (self) LinearRows(columns, centers.data(), coded, label_column, w, rows, classes);
 }
 
 template <class Input>
@@ -61,8 +63,9 @@ void probabilities_binding(const LinearRows& rows, const Matrix& coefficients, T
 
 void bind_linear(nb::module_& m) {
     nb::class_<LinearRows>(m, "LinearRows", "Rows of a linear model: numbers and codes.")
-        .def("__init__", &make_rows, nb::arg("numbers"), nb::arg("codes"), nb::arg("shifts"),
-             nb::arg("counts"), nb::arg("labels"), nb::arg("weights").none(), nb::arg("classes"))
+        .def("__init__", &make_rows, nb::arg("numbers"), nb::arg("centers"), nb::arg("codes"),
+             nb::arg("shifts"), nb::arg("counts"), nb::arg("labels"), nb::arg("weights").none(),
+             nb::arg("classes"))
         .def_prop_ro("rows", &LinearRows::rows)
         .def_prop_ro("classes", &LinearRows::classes)
         .def_prop_ro("outputs", &LinearRows::outputs)

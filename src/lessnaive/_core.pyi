@@ -120,6 +120,7 @@ class LinearRows:
     def __init__(
         self,
         numbers: Sequence[NDArray[Any]],
+        centers: NDArray[np.float64],
         codes: Sequence[NDArray[Any]],
         shifts: Sequence[int],
         counts: Sequence[int],

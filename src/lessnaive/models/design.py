@@ -89,20 +89,20 @@ class Design:
 
     def rows(self, training: Training) -> _core.LinearRows:
         """Return rows, those that the design was made of or others, as the kernel keeps them."""
-        numbers, codes, shifts, counts = [], [], [], []
+        numbers, means, codes, counts = [], [], [], []
         for part in self._parts:
             column = training.table.columns[part.term.inputs[0]]
             if isinstance(part, _Numeric):
-                centered = np.asarray(column.numbers(), dtype=np.float64) - part.mean
-                numbers.append(np.where(np.isnan(centered), 0.0, centered))
+                numbers.append(np.asarray(column.numbers(), dtype=np.float64))
+                means.append(part.mean)
             else:
                 codes.append(np.ascontiguousarray(part.term.encoding.codes(column), dtype=np.int64))
-                shifts.append(0)
                 counts.append(len(part.shares) + 2)
         return _core.LinearRows(
             numbers,
+            np.array(means),
             codes,
-            shifts,
+            [0] * len(codes),
             counts,
             training.labels,
             training.weights,
