@@ -14,6 +14,8 @@ namespace {
 constexpr int kBlock = LinearRows::kBlock;
 constexpr int64_t kMostTasks = 32;
 constexpr int64_t kMostBytes = int64_t{1} << 27;
+// So many cells take as long as one of those that threads are started for.
+constexpr int64_t kQuick = 4;
 // Columns that are handled together: reading and writing sums costs more than adding to them.
 constexpr int64_t kTogether = 4;
 constexpr int64_t kDotsTogether = 8;
@@ -54,6 +56,20 @@ LESSNAIVE_WIDE void logistic(double* t, const double* second, const double* weig
         const double positive = 0.5 * (t[k] + std::fabs(t[k]));
         loss[k] = weight[k] * (positive + log_one_plus(small[k]) - second[k] * t[k]);
         t[k] = (t[k] >= 0 ? 1.0 : small[k]) / (1.0 + small[k]);
+    }
+}
+
+// Log-odds become the probability of the second class, and `first` that of the first one, which is
+// more exact than 1 less the other.
+LESSNAIVE_WIDE void both_probabilities(double* t, double* first) {
+    double small[kBlock];
+    for (int k = 0; k < kBlock; ++k) small[k] = -std::fabs(t[k]);
+    exponentials(small);
+    for (int k = 0; k < kBlock; ++k) {
+        const double larger = 1.0 / (1.0 + small[k]), smaller = small[k] * larger;
+        const double odds = t[k];
+        t[k] = odds >= 0 ? larger : smaller;
+        first[k] = odds >= 0 ? smaller : larger;
     }
 }
 
@@ -156,6 +172,14 @@ class LinearPass {
         for (int k = 0; k < kBlock; ++k) losses[k] += std::log(sum[k]);
         multiply(losses, weights(), losses);
         return sum_of(losses);
+    }
+
+    // Scores become the probabilities of all classes; of two classes the first is in `first`.
+    void all_probabilities(double* first) {
+        if (outputs_ == 1)
+            both_probabilities(scores(0), first);
+        else
+            probabilities();
     }
 
     // Probabilities become the derivative of the loss by the scores.
@@ -308,7 +332,7 @@ double LinearRows::loss(const double* coefficients, double* gradient) const {
     const int64_t size = outputs() * coefficients_;
     const Tasks tasks = tasks_of(rows_, size);
     std::vector<double> losses(tasks.count, 0.0), parts(gradient ? tasks.count * size : 0, 0.0);
-    parallel_for(tasks.count, rows_ * (coefficients_ + 8), [&](int64_t task) {
+    parallel_for(tasks.count, rows_ * (coefficients_ + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(*this);
         tasks.visit(task, [&](int64_t block) {
             pass.score(block, coefficients);
@@ -361,17 +385,18 @@ void LinearRows::curvature(const double* coefficients, double* out) const {
 
 void LinearRows::probabilities(const double* coefficients, double* out) const {
     const Tasks tasks = tasks_of(rows_, 1);
-    parallel_for(tasks.count, rows_ * coefficients_, [&](int64_t task) {
+    parallel_for(tasks.count, rows_ * (coefficients_ + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(*this);
+        double other[kBlock];
         tasks.visit(task, [&](int64_t block) {
             pass.score(block, coefficients);
-            pass.probabilities();
+            pass.all_probabilities(other);
             const int64_t first = block * kBlock, count = std::min<int64_t>(kBlock, rows_ - first);
             for (int64_t k = 0; k < count; ++k) {
                 double* row = out + (first + k) * classes_;
                 if (outputs() == 1) {
+                    row[0] = other[k];
                     row[1] = pass.scores(0)[k];
-                    row[0] = 1.0 - row[1];
                 } else {
                     for (int o = 0; o < outputs(); ++o) row[o] = pass.scores(o)[k];
                 }

@@ -216,14 +216,16 @@ def _values(term: QuadraticTerm, training: Training) -> Floats:
 
 def _moments(values: Floats, weights: Floats | None) -> tuple[float, float]:
     """Return the mean of the values, and the variance where missing ones are at the mean."""
+    total = len(values) if weights is None else float(weights.sum())
     there = ~np.isnan(values)
     if weights is not None:
         there &= weights > 0
-    kept = values[there]
-    if len(kept) == 0:
+    if not there.all():
+        values = values[there]
+        weights = None if weights is None else weights[there]
+    if len(values) == 0:
         return 0.0, 0.0
-    own = None if weights is None else weights[there]
-    mean = float(np.average(kept, weights=own))
-    squares = float(((kept - mean) ** 2).sum() if own is None else own @ (kept - mean) ** 2)
-    total = len(values) if weights is None else float(weights.sum())
+    mean = float(np.average(values, weights=weights))
+    away = values - mean
+    squares = float(away @ (away if weights is None else away * weights))
     return mean, squares / total
