@@ -4,29 +4,109 @@
 #include <cmath>
 
 #include "dots.hpp"
+#include "exponential.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
 namespace lessnaive {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = LinearRows::kBlock;
 constexpr int64_t kMostTasks = 32;
 constexpr int64_t kMostBytes = int64_t{1} << 27;
+// So many cells take as long as one of those that threads are started for.
+constexpr int64_t kQuick = 4;
+// Columns that are handled together: reading and writing sums costs more than adding to them.
+constexpr int64_t kTogether = 4;
+constexpr int64_t kDotsTogether = 8;
 
-LESSNAIVE_WIDE void add_multiple(const double* x, double factor, double* out) {
-    for (int k = 0; k < kBlock; ++k) out[k] += factor * x[k];
+constexpr double kOne = 1.0;
+
+// out += sum_t factors[t] * column t; columns are one after the other.
+template <int kColumns>
+LESSNAIVE_WIDE void add_multiples(const double* x, const double* factors, double* out) {
+    for (int k = 0; k < kBlock; ++k) {
+        double sum = out[k];
+        for (int t = 0; t < kColumns; ++t) sum += factors[t] * x[t * kBlock + k];
+        out[k] = sum;
+    }
 }
 
 // In four sums whatever the machine, as in dots.hpp.
-LESSNAIVE_WIDE double dot(const double* a, const double* b) {
-    double out = 0;
-    add_dot_tile<1, 1>(&a, &b, kBlock, &out, 0);
-    return out;
+LESSNAIVE_WIDE double sum_of(const double* values) {
+    Four sum = {};
+    for (int k = 0; k < kBlock; k += 4) sum += *reinterpret_cast<const Four*>(values + k);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// exp(values), where below the least exponent that of it. (Two loops: one would not become wide.)
+LESSNAIVE_WIDE void exponentials(double* values) {
+    for (int k = 0; k < kBlock; ++k)
+        values[k] = values[k] > kLowestExponent ? values[k] : kLowestExponent;
+    for (int k = 0; k < kBlock; ++k) values[k] = exp_of_nonpositive(values[k]);
+}
+
+// Log-odds become the probability of the second class, and `loss` that of each row.
+LESSNAIVE_WIDE void logistic(double* t, const double* second, const double* weight, double* loss) {
+    double small[kBlock];
+    for (int k = 0; k < kBlock; ++k) small[k] = -std::fabs(t[k]);
+    exponentials(small);
+    for (int k = 0; k < kBlock; ++k) {
+        // log(1 + exp(t)) - y t
+        const double positive = 0.5 * (t[k] + std::fabs(t[k]));
+        loss[k] = weight[k] * (positive + log_one_plus(small[k]) - second[k] * t[k]);
+        t[k] = (t[k] >= 0 ? 1.0 : small[k]) / (1.0 + small[k]);
+    }
+}
+
+// Log-odds become the probability of the second class, and `first` that of the first one, which is
+// more exact than 1 less the other.
+LESSNAIVE_WIDE void both_probabilities(double* t, double* first) {
+    double small[kBlock];
+    for (int k = 0; k < kBlock; ++k) small[k] = -std::fabs(t[k]);
+    exponentials(small);
+    for (int k = 0; k < kBlock; ++k) {
+        const double larger = 1.0 / (1.0 + small[k]), smaller = small[k] * larger;
+        const double odds = t[k];
+        t[k] = odds >= 0 ? larger : smaller;
+        first[k] = odds >= 0 ? smaller : larger;
+    }
+}
+
+LESSNAIVE_WIDE void subtract_weighted(double* p, const double* minus, const double* weight) {
+    for (int k = 0; k < kBlock; ++k) p[k] = weight[k] * (p[k] - minus[k]);
+}
+
+LESSNAIVE_WIDE void keep_larger(const double* values, double* out) {
+    for (int k = 0; k < kBlock; ++k) out[k] = values[k] > out[k] ? values[k] : out[k];
+}
+
+LESSNAIVE_WIDE void subtract(const double* minus, double* out) {
+    for (int k = 0; k < kBlock; ++k) out[k] -= minus[k];
+}
+
+LESSNAIVE_WIDE void divide(const double* by, double* out) {
+    for (int k = 0; k < kBlock; ++k) out[k] /= by[k];
+}
+
+LESSNAIVE_WIDE void multiply(const double* a, const double* b, double* out) {
+    for (int k = 0; k < kBlock; ++k) out[k] = a[k] * b[k];
+}
+
+// out = weight p (1 - q), or -weight p q.
+LESSNAIVE_WIDE void second_derivative(const double* weight, const double* p, const double* q,
+                                      double one, double* out) {
+    for (int k = 0; k < kBlock; ++k) out[k] = weight[k] * p[k] * (one - q[k]);
 }
 
 struct Tasks {
-    int64_t count, rows_each;
+    int64_t count, blocks_each, blocks;
+
+    template <class Visitor>
+    void visit(int64_t task, Visitor&& visit) const {
+        const int64_t end = std::min(blocks, (task + 1) * blocks_each);
+        for (int64_t block = task * blocks_each; block < end; ++block) visit(block);
+    }
 };
 
 // `size`: numbers that each task keeps.
@@ -35,102 +115,111 @@ Tasks tasks_of(int64_t rows, int64_t size) {
     const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
     const int64_t blocks = (rows + kBlock - 1) / kBlock;
     const int64_t each = std::max<int64_t>(8, (blocks + most - 1) / most);
-    return {(blocks + each - 1) / each, each * kBlock};
+    return {(blocks + each - 1) / each, each, blocks};
 }
 
 }  // namespace
 
-// One thread's work on blocks of rows; what is behind the last row of a block has weight 0.
+// One thread's work on blocks of rows. What is behind the last row has weight 0.
 class LinearPass {
   public:
     explicit LinearPass(const LinearRows& rows)
         : rows_(rows),
           outputs_(rows.outputs()),
           scores_(static_cast<size_t>(rows.outputs()) * kBlock),
-          weights_(kBlock) {}
+          spare_(3 * kBlock) {}
 
     const double* scores(int o) const { return scores_.data() + o * kBlock; }
     double* scores(int o) { return scores_.data() + o * kBlock; }
-    double weight(int k) const { return weights_[k]; }
-    int count() const { return count_; }
+    const double* weights() const { return rows_.weights_.data() + block_ * kBlock; }
 
-    void score(int64_t first, const double* coefficients) {
-        first_ = first;
-        count_ = static_cast<int>(std::min<int64_t>(kBlock, rows_.rows_ - first));
-        for (int k = 0; k < kBlock; ++k) weights_[k] = k < count_ ? rows_.weight(first + k) : 0.0;
+    void score(int64_t block, const double* coefficients) {
+        block_ = block;
         for (int o = 0; o < outputs_; ++o) {
             const double* b = coefficients + o * rows_.coefficients_;
             double* sum = scores(o);
             std::fill_n(sum, kBlock, b[0]);
-            for (size_t j = 0; j < rows_.numbers_.size(); ++j)
-                add_multiple(number(j), b[1 + j], sum);
+            int64_t j = 0;
+            for (; j + kTogether <= rows_.numbers_; j += kTogether)
+                add_multiples<kTogether>(number(j), b + 1 + j, sum);
+            for (; j < rows_.numbers_; ++j) add_multiples<1>(number(j), b + 1 + j, sum);
             for (const LinearRows::Codes& coded : rows_.coded_) {
-                const uint32_t* code = coded.code.data() + first;
+                const uint32_t* code = codes(coded);
                 const double* own = b + coded.first;
-                for (int k = 0; k < count_; ++k) sum[k] += own[code[k]];
+                for (int k = 0; k < kBlock; ++k) sum[k] += own[code[k]];
             }
         }
     }
 
     // Scores become probabilities: of the second class, or of each. Returns the loss of the block.
     double probabilities() {
-        double loss = 0;
+        double *losses = spare_.data(), *sum = losses + kBlock, *highest = sum + kBlock;
         if (outputs_ == 1) {
-            double* t = scores(0);
-            for (int k = 0; k < count_; ++k) {
-                const double small = std::exp(-std::fabs(t[k]));
-                const bool second = label(k) == 1;
-                // log(1 + exp(t)) - y t
-                loss +=
-                    weights_[k] * (std::max(t[k], 0.0) + std::log1p(small) - (second ? t[k] : 0));
-                t[k] = (t[k] >= 0 ? 1.0 : small) / (1.0 + small);
-            }
-            return loss;
+            logistic(scores(0), is_of(1), weights(), losses);
+            return sum_of(losses);
         }
-        for (int k = 0; k < count_; ++k) {
-            double highest = scores_[k];
-            for (int o = 1; o < outputs_; ++o) highest = std::max(highest, scores(o)[k]);
-            const double own = scores(label(k))[k] - highest;
-            double sum = 0;
-            for (int o = 0; o < outputs_; ++o)
-                sum += scores(o)[k] = std::exp(scores(o)[k] - highest);
-            for (int o = 0; o < outputs_; ++o) scores(o)[k] /= sum;
-            loss += weights_[k] * (std::log(sum) - own);
+        std::copy_n(scores(0), kBlock, highest);
+        for (int o = 1; o < outputs_; ++o) keep_larger(scores(o), highest);
+        const int32_t* label = rows_.labels_.data() + block_ * kBlock;
+        for (int k = 0; k < kBlock; ++k) losses[k] = highest[k] - scores(label[k])[k];
+        std::fill_n(sum, kBlock, 0.0);
+        for (int o = 0; o < outputs_; ++o) {
+            subtract(highest, scores(o));
+            exponentials(scores(o));
+            add_multiples<1>(scores(o), &kOne, sum);
         }
-        return loss;
+        for (int o = 0; o < outputs_; ++o) divide(sum, scores(o));
+        for (int k = 0; k < kBlock; ++k) losses[k] += std::log(sum[k]);
+        multiply(losses, weights(), losses);
+        return sum_of(losses);
+    }
+
+    // Scores become the probabilities of all classes; of two classes the first is in `first`.
+    void all_probabilities(double* first) {
+        if (outputs_ == 1)
+            both_probabilities(scores(0), first);
+        else
+            probabilities();
     }
 
     // Probabilities become the derivative of the loss by the scores.
     void residuals() {
-        for (int o = 0; o < outputs_; ++o) {
-            double* p = scores(o);
-            const int own = outputs_ == 1 ? 1 : o;
-            for (int k = 0; k < count_; ++k)
-                p[k] = weights_[k] * (p[k] - (label(k) == own ? 1.0 : 0.0));
-            std::fill(p + count_, p + kBlock, 0.0);
-        }
+        for (int o = 0; o < outputs_; ++o)
+            subtract_weighted(scores(o), is_of(outputs_ == 1 ? 1 : o), weights());
     }
 
     void add_gradient(double* gradient) const {
         for (int o = 0; o < outputs_; ++o) {
             const double* r = scores(o);
             double* g = gradient + o * rows_.coefficients_;
-            double sum = 0;
-            for (int k = 0; k < count_; ++k) sum += r[k];
-            g[0] += sum;
-            for (size_t j = 0; j < rows_.numbers_.size(); ++j) g[1 + j] += dot(number(j), r);
+            g[0] += sum_of(r);
+            const double* columns[kDotsTogether];
+            int64_t j = 0;
+            for (; j + kDotsTogether <= rows_.numbers_; j += kDotsTogether) {
+                for (int64_t t = 0; t < kDotsTogether; ++t) columns[t] = number(j + t);
+                add_dot_tile<kDotsTogether, 1>(columns, &r, kBlock, g + 1 + j, 1);
+            }
+            for (; j < rows_.numbers_; ++j) {
+                columns[0] = number(j);
+                add_dot_tile<1, 1>(columns, &r, kBlock, g + 1 + j, 1);
+            }
             for (const LinearRows::Codes& coded : rows_.coded_) {
-                const uint32_t* code = coded.code.data() + first_;
+                const uint32_t* code = codes(coded);
                 double* own = g + coded.first;
-                for (int k = 0; k < count_; ++k) own[code[k]] += r[k];
+                for (int k = 0; k < kBlock; ++k) own[code[k]] += r[k];
             }
         }
     }
 
-    // out (coefficients, stride) += X' diag(q) X; the upper triangle is enough if q is for one
-    // output with itself.
+    // Weights of the rows in the second derivative by the scores of outputs o and u.
+    const double* second_derivatives(int o, int u) {
+        second_derivative(weights(), scores(o), scores(u), o == u ? 1.0 : 0.0, spare_.data());
+        return spare_.data();
+    }
+
+    // out (coefficients, stride) += X' diag(q) X, at least its upper triangle.
     void add_products(const double* q, double* out, int64_t stride) {
-        const size_t numbers = rows_.numbers_.size();
+        const int64_t numbers = rows_.numbers_;
         if (scaled_.empty()) {
             ones_.assign(kBlock, 1.0);
             scaled_.resize((1 + numbers) * kBlock);
@@ -138,101 +227,120 @@ class LinearPass {
             scaled_vectors_.resize(1 + numbers);
         }
         vectors_[0] = ones_.data();
-        for (size_t j = 0; j < numbers; ++j) vectors_[1 + j] = number(j);
-        for (size_t j = 0; j <= numbers; ++j) {
+        for (int64_t j = 0; j < numbers; ++j) vectors_[1 + j] = number(j);
+        for (int64_t j = 0; j <= numbers; ++j) {
             double* to = scaled_.data() + j * kBlock;
-            for (int k = 0; k < kBlock; ++k) to[k] = vectors_[j][k] * q[k];
+            multiply(vectors_[j], q, to);
             scaled_vectors_[j] = to;
         }
         add_dots(vectors_.data(), vectors_.size(), scaled_vectors_.data(), scaled_vectors_.size(),
                  kBlock, true, out, stride);
         for (size_t m = 0; m < rows_.coded_.size(); ++m) {
             const LinearRows::Codes& coded = rows_.coded_[m];
-            const uint32_t* code = coded.code.data() + first_;
-            for (size_t j = 0; j <= numbers; ++j) {
-                double* row = out + static_cast<int64_t>(j) * stride + coded.first;
-                for (int k = 0; k < count_; ++k) row[code[k]] += scaled_vectors_[j][k];
+            const uint32_t* code = codes(coded);
+            for (int64_t j = 0; j <= numbers; ++j) {
+                double* row = out + j * stride + coded.first;
+                for (int k = 0; k < kBlock; ++k) row[code[k]] += scaled_vectors_[j][k];
             }
-            for (int k = 0; k < count_; ++k)
+            for (int k = 0; k < kBlock; ++k)
                 out[(coded.first + code[k]) * stride + coded.first + code[k]] += q[k];
             for (size_t other = m + 1; other < rows_.coded_.size(); ++other) {
                 const LinearRows::Codes& right = rows_.coded_[other];
-                const uint32_t* right_code = right.code.data() + first_;
-                for (int k = 0; k < count_; ++k)
+                const uint32_t* right_code = codes(right);
+                for (int k = 0; k < kBlock; ++k)
                     out[(coded.first + code[k]) * stride + right.first + right_code[k]] += q[k];
             }
         }
     }
 
   private:
-    int label(int k) const { return rows_.labels_[first_ + k]; }
-    const double* number(size_t j) const { return rows_.numbers_[j].data() + first_; }
+    const double* number(int64_t j) const {
+        return rows_.cells_.data() + (block_ * rows_.numbers_ + j) * kBlock;
+    }
+    const uint32_t* codes(const LinearRows::Codes& coded) const {
+        return coded.code.data() + block_ * kBlock;
+    }
+    // 1 for the rows of a class, else 0.
+    const double* is_of(int c) {
+        const int32_t* label = rows_.labels_.data() + block_ * kBlock;
+        double* out = spare_.data() + 2 * kBlock;
+        for (int k = 0; k < kBlock; ++k) out[k] = label[k] == c ? 1.0 : 0.0;
+        return out;
+    }
 
     const LinearRows& rows_;
-    int outputs_, count_ = 0;
-    int64_t first_ = 0;
-    std::vector<double> scores_, weights_, ones_, scaled_;
+    int outputs_;
+    int64_t block_ = 0;
+    std::vector<double> scores_, spare_, ones_, scaled_;
     std::vector<const double*> vectors_, scaled_vectors_;
 };
 
-LinearRows::LinearRows(const std::vector<Column>& numbers, const std::vector<CodedColumn>& coded,
-                       const Column& labels, const double* weights, int64_t rows, int classes)
-    : classes_(classes), rows_(rows), numbers_(numbers.size()), coded_(coded.size()) {
-    coefficients_ = 1 + static_cast<int64_t>(numbers.size());
+LinearRows::LinearRows(const std::vector<Column>& numbers, const double* centers,
+                       const std::vector<CodedColumn>& coded, const Column& labels,
+                       const double* weights, int64_t rows, int classes)
+    : classes_(classes),
+      rows_(rows),
+      numbers_(static_cast<int64_t>(numbers.size())),
+      coded_(coded.size()) {
+    coefficients_ = 1 + numbers_;
     for (size_t m = 0; m < coded.size(); ++m) {
         coded_[m].first = coefficients_;
         coded_[m].count = coded[m].table_rows;
         coefficients_ += coded[m].table_rows;
     }
+    // Room for whole blocks, so that the inner loops need not look where the rows end.
+    const int64_t blocks = (rows + kBlock - 1) / kBlock;
     const auto blockwise = [&](auto&& work) {
-        for (int64_t first = 0; first < rows; first += kBlock)
-            work(first, static_cast<int>(std::min<int64_t>(kBlock, rows - first)));
+        for (int64_t block = 0; block < blocks; ++block)
+            work(block, static_cast<int>(std::min<int64_t>(kBlock, rows - block * kBlock)));
     };
-    const int64_t tasks = static_cast<int64_t>(numbers.size() + coded.size());
+    cells_.resize(blocks * numbers_ * kBlock);
+    const int64_t tasks = numbers_ + static_cast<int64_t>(coded.size());
     parallel_for(tasks, tasks * rows, [&](int64_t task) {
-        if (task < static_cast<int64_t>(numbers.size())) {
-            // Room for whole blocks, so that the inner loops need not look where the rows end.
-            numbers_[task].assign((rows + kBlock - 1) / kBlock * kBlock, 0.0);
-            blockwise([&](int64_t first, int count) {
-                load_numbers(numbers[task], first, count, numbers_[task].data() + first);
+        if (task < numbers_) {
+            const double center = centers[task];
+            blockwise([&](int64_t block, int count) {
+                double* to = cells_.data() + (block * numbers_ + task) * kBlock;
+                load_numbers(numbers[task], block * kBlock, count, to);
+                for (int k = 0; k < count; ++k) to[k] = std::isnan(to[k]) ? 0.0 : to[k] - center;
             });
         } else {
-            const size_t m = task - numbers.size();
-            coded_[m].code.resize(rows);
-            blockwise([&](int64_t first, int count) {
-                load_codes(coded[m], first, count, coded_[m].code.data() + first);
+            const size_t m = static_cast<size_t>(task - numbers_);
+            coded_[m].code.resize(blocks * kBlock);
+            blockwise([&](int64_t block, int count) {
+                load_codes(coded[m], block * kBlock, count, coded_[m].code.data() + block * kBlock);
             });
         }
     });
-    labels_.resize(rows);
+    labels_.resize(blocks * kBlock);
+    weights_.resize(blocks * kBlock);
     const CodedColumn label_codes{labels, 0, classes};
-    blockwise([&](int64_t first, int count) {
+    blockwise([&](int64_t block, int count) {
         uint32_t found[kBlock];
-        load_codes(label_codes, first, count, found);
-        std::copy_n(found, count, labels_.data() + first);
+        load_codes(label_codes, block * kBlock, count, found);
+        std::copy_n(found, count, labels_.data() + block * kBlock);
     });
-    total_weight_ = static_cast<double>(rows);
-    if (weights) {
-        weights_.assign(weights, weights + rows);
-        total_weight_ = 0;
-        for (double w : weights_) total_weight_ += w;
-    }
+    if (weights)
+        std::copy_n(weights, rows, weights_.data());
+    else
+        std::fill_n(weights_.data(), rows, 1.0);
+    total_weight_ = 0;
+    for (double w : weights_) total_weight_ += w;
 }
 
 double LinearRows::loss(const double* coefficients, double* gradient) const {
     const int64_t size = outputs() * coefficients_;
     const Tasks tasks = tasks_of(rows_, size);
     std::vector<double> losses(tasks.count, 0.0), parts(gradient ? tasks.count * size : 0, 0.0);
-    parallel_for(tasks.count, rows_ * (coefficients_ + 8), [&](int64_t task) {
+    parallel_for(tasks.count, rows_ * (coefficients_ + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(*this);
-        const int64_t end = std::min(rows_, (task + 1) * tasks.rows_each);
-        for (int64_t first = task * tasks.rows_each; first < end; first += kBlock) {
-            pass.score(first, coefficients);
+        tasks.visit(task, [&](int64_t block) {
+            pass.score(block, coefficients);
             losses[task] += pass.probabilities();
-            if (!gradient) continue;
+            if (!gradient) return;
             pass.residuals();
             pass.add_gradient(parts.data() + task * size);
-        }
+        });
     });
     double out = 0;
     for (double part : losses) out += part;
@@ -250,22 +358,15 @@ void LinearRows::curvature(const double* coefficients, double* out) const {
     std::vector<double> parts(tasks.count * size * size, 0.0);
     parallel_for(tasks.count, rows_ * size, [&](int64_t task) {
         LinearPass pass(*this);
-        std::vector<double> q(kBlock);
         double* part = parts.data() + task * size * size;
-        const int64_t end = std::min(rows_, (task + 1) * tasks.rows_each);
-        for (int64_t first = task * tasks.rows_each; first < end; first += kBlock) {
-            pass.score(first, coefficients);
+        tasks.visit(task, [&](int64_t block) {
+            pass.score(block, coefficients);
             pass.probabilities();
             for (int o = 0; o < outputs(); ++o)
-                for (int u = o; u < outputs(); ++u) {
-                    const double *a = pass.scores(o), *b = pass.scores(u);
-                    for (int k = 0; k < kBlock; ++k) {
-                        const bool there = k < pass.count();
-                        q[k] = there ? pass.weight(k) * a[k] * ((o == u ? 1.0 : 0.0) - b[k]) : 0.0;
-                    }
-                    pass.add_products(q.data(), part + o * p * size + u * p, size);
-                }
-        }
+                for (int u = o; u < outputs(); ++u)
+                    pass.add_products(pass.second_derivatives(o, u), part + o * p * size + u * p,
+                                      size);
+        });
     });
     std::fill_n(out, size * size, 0.0);
     for (int64_t task = 0; task < tasks.count; ++task)
@@ -284,22 +385,23 @@ void LinearRows::curvature(const double* coefficients, double* out) const {
 
 void LinearRows::probabilities(const double* coefficients, double* out) const {
     const Tasks tasks = tasks_of(rows_, 1);
-    parallel_for(tasks.count, rows_ * coefficients_, [&](int64_t task) {
+    parallel_for(tasks.count, rows_ * (coefficients_ + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(*this);
-        const int64_t end = std::min(rows_, (task + 1) * tasks.rows_each);
-        for (int64_t first = task * tasks.rows_each; first < end; first += kBlock) {
-            pass.score(first, coefficients);
-            pass.probabilities();
-            for (int k = 0; k < pass.count(); ++k) {
+        double other[kBlock];
+        tasks.visit(task, [&](int64_t block) {
+            pass.score(block, coefficients);
+            pass.all_probabilities(other);
+            const int64_t first = block * kBlock, count = std::min<int64_t>(kBlock, rows_ - first);
+            for (int64_t k = 0; k < count; ++k) {
                 double* row = out + (first + k) * classes_;
                 if (outputs() == 1) {
+                    row[0] = other[k];
                     row[1] = pass.scores(0)[k];
-                    row[0] = 1.0 - row[1];
                 } else {
                     for (int o = 0; o < outputs(); ++o) row[o] = pass.scores(o)[k];
                 }
             }
-        }
+        });
     });
 }
 

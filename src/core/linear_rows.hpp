@@ -20,16 +20,20 @@ class LinearRows {
         std::vector<uint32_t> code;  // rows
     };
 
-    // Numbers and codes are copied; codes beyond the table count as its last coefficient.
-    LinearRows(const std::vector<Column>& numbers, const std::vector<CodedColumn>& coded,
-               const Column& labels, const double* weights, int64_t rows, int classes);
+    // Rows that are looked at together.
+    static constexpr int kBlock = 256;
+
+    // Numbers and codes are copied: numbers less their center, and 0 where they are missing; codes
+    // beyond the table count as its last coefficient.
+    LinearRows(const std::vector<Column>& numbers, const double* centers,
+               const std::vector<CodedColumn>& coded, const Column& labels, const double* weights,
+               int64_t rows, int classes);
 
     int64_t rows() const { return rows_; }
     int classes() const { return classes_; }
     int outputs() const { return classes_ == 2 ? 1 : classes_; }
     // Intercept, numbers, codes.
     int64_t coefficients() const { return coefficients_; }
-    double weight(int64_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
     double total_weight() const { return total_weight_; }
 
     // The negative log-likelihood at coefficients (outputs, coefficients), and its gradient unless
@@ -48,7 +52,9 @@ class LinearRows {
     int classes_;
     int64_t rows_, coefficients_;
     double total_weight_;
-    std::vector<std::vector<double>> numbers_;
+    // All in whole blocks of rows; what is behind the last row has weight 0.
+    int64_t numbers_;
+    std::vector<double> cells_;  // block by block, in each column by column
     std::vector<Codes> coded_;
     std::vector<int32_t> labels_;
     std::vector<double> weights_;

@@ -5,6 +5,10 @@
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of lessnaive: the loops over the rows of a table that must be fast.";
     m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
+    m.def(
+        "set_threads", &lessnaive::set_threads, nb::arg("count"),
+        "Let the kernels that the calling thread starts use so many threads; returns how many they "
+        "used before.");
     lessnaive::bind_table(m);
     lessnaive::bind_encoding(m);
     lessnaive::bind_fractional(m);

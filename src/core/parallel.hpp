@@ -18,6 +18,18 @@ inline int max_threads() {
 #endif
 }
 
+// Sets the number of threads of what the calling thread starts from now on; returns that before.
+inline int set_threads(int count) {
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(count);
+    return before;
+#else
+    (void)count;
+    return 1;
+#endif
+}
+
 // Below this many table cells starting threads costs more than it saves.
 constexpr int64_t kParallelCells = 1 << 16;
 

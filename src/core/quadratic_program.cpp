@@ -74,7 +74,7 @@ class Solver {
             residual = largest_residual();
             ++round;
         }
-        return {x_, round, residual};
+        return {x_, slope_, round, residual};
     }
 
   private:

@@ -15,7 +15,7 @@ struct QuadraticProgram {
 };
 
 struct QuadraticSolution {
-    std::vector<double> x;
+    std::vector<double> x, slope;  // slope: g + H (x - w)
     int rounds;
     double residual;  // largest distance of a partial derivative to the subdifferential
 };

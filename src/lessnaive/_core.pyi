@@ -31,6 +31,7 @@ def score(
     out: NDArray[np.float64],
 ) -> int: ...
 def max_threads() -> int: ...
+def set_threads(count: int) -> int: ...
 def discretize(
     columns: Sequence[NDArray[Any]],
     labels: NDArray[Any],
@@ -171,6 +172,7 @@ class LinearRows:
     def __init__(
         self,
         numbers: Sequence[NDArray[Any]],
+        centers: NDArray[np.float64],
         codes: Sequence[NDArray[Any]],
         shifts: Sequence[int],
         counts: Sequence[int],
@@ -195,6 +197,21 @@ class LinearRows:
     def probabilities(
         self, coefficients: NDArray[np.float64], out: NDArray[np.float64]
     ) -> None: ...
+
+class LinearPath:
+    def __init__(
+        self,
+        rows: LinearRows,
+        starts: NDArray[np.int64],
+        places: NDArray[np.int64],
+        values: NDArray[np.float64],
+        target: NDArray[np.float64],
+        factor: NDArray[np.float64],
+        start: NDArray[np.float64],
+    ) -> None: ...
+    def minimize(
+        self, l1: float, l2: float, tolerance: float, most_looks: int, out: NDArray[np.float64]
+    ) -> tuple[int, bool]: ...
 
 def scan(
     lookups: Sequence[tuple[NDArray[Any], int, NDArray[np.float64]]],

@@ -63,6 +63,27 @@ class LinearLoss(Loss, Curvature):
         full = self._hessian(self.coefficients(weights))
         return np.ascontiguousarray(full[np.ix_(chosen, chosen)])
 
+    def path(self, factor: Floats, start: Floats) -> _core.LinearPath:
+        """Return what minimizes this loss plus one elastic net after the other.
+
+        Parameters
+        ----------
+        factor : array of shape (n_outputs, n_coordinates)
+            Factors of the penalty of each weight.
+        start : array of shape (n_outputs, n_coordinates)
+            The weights to begin with.
+        """
+        matrix = self.coordinates
+        return _core.LinearPath(
+            self.rows,
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int64),
+            matrix.data,
+            self.target,
+            np.ascontiguousarray(factor),
+            np.ascontiguousarray(start),
+        )
+
     def lipschitz(self) -> Lipschitz:
         """Bounds from the Hessian without any evidence, where it is largest for two classes.
 

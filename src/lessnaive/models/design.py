@@ -89,20 +89,20 @@ class Design:
 
     def rows(self, training: Training) -> _core.LinearRows:
         """Return rows, those that the design was made of or others, as the kernel keeps them."""
-        numbers, codes, shifts, counts = [], [], [], []
+        numbers, means, codes, counts = [], [], [], []
         for part in self._parts:
             column = training.table.columns[part.term.inputs[0]]
             if isinstance(part, _Numeric):
-                centered = np.asarray(column.numbers(), dtype=np.float64) - part.mean
-                numbers.append(np.where(np.isnan(centered), 0.0, centered))
+                numbers.append(np.asarray(column.numbers(), dtype=np.float64))
+                means.append(part.mean)
             else:
                 codes.append(np.ascontiguousarray(part.term.encoding.codes(column), dtype=np.int64))
-                shifts.append(0)
                 counts.append(len(part.shares) + 2)
         return _core.LinearRows(
             numbers,
+            np.array(means),
             codes,
-            shifts,
+            [0] * len(codes),
             counts,
             training.labels,
             training.weights,
@@ -216,14 +216,16 @@ def _values(term: QuadraticTerm, training: Training) -> Floats:
 
 def _moments(values: Floats, weights: Floats | None) -> tuple[float, float]:
     """Return the mean of the values, and the variance where missing ones are at the mean."""
+    total = len(values) if weights is None else float(weights.sum())
     there = ~np.isnan(values)
     if weights is not None:
         there &= weights > 0
-    kept = values[there]
-    if len(kept) == 0:
+    if not there.all():
+        values = values[there]
+        weights = None if weights is None else weights[there]
+    if len(values) == 0:
         return 0.0, 0.0
-    own = None if weights is None else weights[there]
-    mean = float(np.average(kept, weights=own))
-    squares = float(((kept - mean) ** 2).sum() if own is None else own @ (kept - mean) ** 2)
-    total = len(values) if weights is None else float(weights.sum())
+    mean = float(np.average(values, weights=weights))
+    away = values - mean
+    squares = float(away @ (away if weights is None else away * weights))
     return mean, squares / total

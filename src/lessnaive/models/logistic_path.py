@@ -14,7 +14,7 @@ from lessnaive.models.weighting import choose_solver, warn_unfinished
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.selection.choice import summarize
 from lessnaive.selection.scoring import Score
-from lessnaive.solver import ProxNewton, Solver
+from lessnaive.solver import ProxNewton
 from lessnaive.table.training import Training
 
 __all__ = ["LogisticPath", "score_path", "solve_path"]
@@ -22,8 +22,13 @@ __all__ = ["LogisticPath", "score_path", "solve_path"]
 Floats = NDArray[np.float64]
 
 _FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
-# The models of a path only need their scores right; the one that is chosen is solved again.
+# The models of a path only need their scores right; the one that is chosen is solved again. So far
+# is the objective above its minimum at the most, as a share of it:
+_PATH_GAP = 1e-9
+# With solvers that stop by the KKT residual, this is their tolerance:
 _PATH_TOLERANCE = 1e-7
+# Fills an array with the weights that are best at a penalty; returns whether the solver was done.
+Minimize = Callable[[float, Floats], bool]
 
 
 @dataclass(frozen=True)
@@ -110,39 +115,64 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
     -------
     array of shape (n_lams, n_outputs, 1 + n_design)
     """
-    parameters, loss = problem.parameters, problem.loss
-    tol = max(parameters.tol, _PATH_TOLERANCE)
-    # The minima are near each other, and the curvature of one does for the next ones.
-    newton: Solver = ProxNewton(keep_curvature=True)
-    weights = problem.start()
-    out = np.empty((len(lams), *loss.shape))
+    parameters = problem.parameters
+    quick = parameters.solver == "auto"
+    quick = quick and ProxNewton().refusal(problem.loss, problem.penalty(1.0)) is None
+    minimize = _newton_path(problem) if quick else _one_by_one(problem)
+    out = np.empty((len(lams), *problem.loss.shape))
     unfinished = 0
-    for place, lam in enumerate(lams):
-        penalty = problem.penalty(float(lam))
-        solver = newton
-        if parameters.solver != "auto" or newton.refusal(loss, penalty) is not None:
-            solver = choose_solver(parameters.solver, loss, penalty)
-        solution = solver.minimize(loss, penalty, weights, tol=tol, max_iter=parameters.max_iter)
-        out[place] = weights = solution.weights
-        unfinished += not (solution.converged or solution.stalled)
+    for place, lam in enumerate(lams.tolist()):
+        unfinished += not minimize(lam, out[place])
         step()
     warn_unfinished(parameters, unfinished, len(lams))
     return out
+
+
+def _newton_path(problem: LogisticProblem) -> Minimize:
+    """Minimize in the core, which remembers the curvature from one penalty to the next."""
+    unit, most = problem.penalty(1.0), problem.parameters.max_iter
+    path = problem.loss.path(np.broadcast_to(unit.factor, problem.loss.shape), problem.start())
+
+    def minimize(lam: float, out: Floats) -> bool:
+        return path.minimize(lam * unit.l1, lam * unit.l2, _PATH_GAP, most, out)[1]
+
+    return minimize
+
+
+def _one_by_one(problem: LogisticProblem) -> Minimize:
+    """Minimize with the solver that was asked for, from one minimum to the next."""
+    parameters = problem.parameters
+    weights = problem.start()
+
+    def minimize(lam: float, out: Floats) -> bool:
+        nonlocal weights
+        penalty = problem.penalty(lam)
+        solver = choose_solver(parameters.solver, problem.loss, penalty)
+        solution = solver.minimize(
+            problem.loss,
+            penalty,
+            weights,
+            tol=max(parameters.tol, _PATH_TOLERANCE),
+            max_iter=parameters.max_iter,
+        )
+        out[...] = weights = solution.weights
+        return solution.converged or solution.stalled
+
+    return minimize
 
 
 def score_path(
     problem: LogisticProblem, weights: Floats, held_out: Training, score: Score
 ) -> Floats:
     """Return the score of each model of a path on other rows."""
-    counted = np.ones(len(held_out.labels), bool)
-    kept = None
-    if held_out.weights is not None:
-        counted = held_out.weights > 0
-        kept = held_out.weights[counted]
     rows = problem.design.rows(held_out)
     probability = np.empty((rows.rows, rows.classes))
+    labels, kept = held_out.labels, held_out.weights
+    counted: Any = slice(None) if kept is None else np.flatnonzero(kept)
     out = np.empty(len(weights))
     for place, each in enumerate(weights):
         rows.probabilities(problem.loss.coefficients(each), probability)
-        out[place] = score(probability[counted], held_out.labels[counted], kept)
+        out[place] = score(
+            probability[counted], labels[counted], None if kept is None else kept[counted]
+        )
     return out

@@ -47,6 +47,10 @@ class LogisticProblem:
         coordinates = self.design.coordinates(
             centered=self._centered, scaled=parameters.standardize
         )
+        self._row_weights = training.weights
+        self._class_weights = np.bincount(
+            training.labels, training.weights, minlength=len(training.classes)
+        )
         self.loss = LinearLoss(
             self.design.rows(training), coordinates, self._to_coordinates(self.target)
         )
@@ -70,13 +74,17 @@ class LogisticProblem:
         weights = np.zeros(self.loss.shape)
         if self._penalize_intercept:
             return weights
+        found = self._class_weights[-self.n_outputs :]
+        probability = np.empty((self.loss.n_rows, len(self._class_weights)))
         for _ in range(50):  # Newton for the intercepts alone
-            gradient = self.loss.value_and_gradient(weights)[1][:, 0]
-            places = np.arange(self.n_outputs) * self.loss.shape[1]
-            hessian = self.loss.curvature(weights, places, self.loss.n_rows, 0)
-            step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+            self.loss.rows.probabilities(self.loss.coefficients(weights), probability)
+            own = probability[:, -self.n_outputs :]
+            weighted = own if self._row_weights is None else own * self._row_weights[:, None]
+            expected = weighted.sum(axis=0)
+            hessian = np.diag(expected) - own.T @ weighted
+            step = np.linalg.lstsq(hessian, expected - found, rcond=None)[0]
             weights[:, 0] -= step
-            if np.abs(step).max() < 1e-14:
+            if np.abs(step).max() < 1e-8:  # the next one would be about its square
                 break
         return weights
 

@@ -191,7 +191,7 @@ class NBLogisticCV(FittedLogistic):
         with progress("penalties", (len(folds) + 1) * len(lams), bool(self.verbose)) as step:
 
             def score_fold(train: Rows, test: Rows) -> Floats:
-                part = LogisticProblem(self, training.take(train), allow_empty=True)
+                part = LogisticProblem(self, training.take(train).kept(), allow_empty=True)
                 share = part.loss.rows.total_weight / problem.loss.rows.total_weight
                 weights = solve_path(part, share * lams, step)
                 return score_path(part, weights, training.take(test), SCORES[self.scoring])

@@ -10,9 +10,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
+
+from lessnaive import _core
 
 __all__ = ["drawn", "over_folds", "progress", "split_rows"]
 
@@ -116,9 +119,24 @@ def _present(rows: ArrayLike, there: NDArray[np.bool_]) -> Rows:
 
 
 def over_folds(work: Callable[..., Any], folds: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """Call work(*fold) for all folds, side by side in threads: the core leaves the lock alone."""
+    """Call work(*fold) for all folds, side by side in threads: the core leaves the lock alone.
+
+    The threads of the core are shared out among the folds: more of them than cores would wait for
+    each other.
+    """
+    tasks = list(folds)
+    side_by_side = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
+    share = max(1, _core.max_threads() // side_by_side)
+
+    def with_its_share(*fold: Any) -> Any:
+        before = _core.set_threads(share)
+        try:
+            return work(*fold)
+        finally:
+            _core.set_threads(before)
+
     run = Parallel(n_jobs=n_jobs, prefer="threads")
-    return list(run(delayed(work)(*fold) for fold in folds))
+    return list(run(delayed(with_its_share)(*fold) for fold in tasks))
 
 
 @contextmanager

@@ -62,9 +62,6 @@ class ProxNewton(Solver):
         from one.
     max_weights : int, default=3000
         Most weights for which a matrix of second derivatives is made.
-    keep_curvature : bool, default=False
-        Whether the curvature is looked at again only when progress is slow, also from one call to
-        the next: for a path of penalties, whose minima are near each other.
     keep_weights : bool, default=False
         Whether the history keeps the iterates.
     callback : callable, optional
@@ -76,14 +73,11 @@ class ProxNewton(Solver):
         *,
         sample: bool = True,
         max_weights: int = 3000,
-        keep_curvature: bool = False,
         keep_weights: bool = False,
         callback: Callable[[int, Point], None] | None = None,
     ) -> None:
         self.sample = sample
         self.max_weights = max_weights
-        self.keep_curvature = keep_curvature
-        self._kept: tuple[Curvature, Floats] | None = None
         self.keep_weights = keep_weights
         self.callback = callback
 
@@ -122,15 +116,10 @@ class ProxNewton(Solver):
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
-            hessian, fresh = self._curvature(loss, point, chosen, rows, n_iter)
+            hessian = loss.curvature(point.weights, chosen, rows, n_iter)
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
             n_iter += 1
-            if not fresh and (following is None or following.residual > _SLOW * point.residual):
-                self._kept = None
-                if following is None:
-                    self._note(history, point, 0.0)
-                    continue
             if following is None:
                 stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
@@ -157,19 +146,6 @@ class ProxNewton(Solver):
         return first.minimize(
             some, penalty.times(share), start, tol=_START_TOL, max_iter=_START_STEPS
         ).weights
-
-    def _curvature(
-        self, loss: Curvature, point: Point, chosen: NDArray[np.int64], rows: int, seed: int
-    ) -> tuple[Floats, bool]:
-        """Return the curvature by the chosen weights, and whether it is of this very point."""
-        if not self.keep_curvature:
-            return loss.curvature(point.weights, chosen, rows, seed), True
-        fresh = self._kept is None or self._kept[0] is not loss
-        if fresh:
-            everything = np.arange(point.weights.size)
-            self._kept = loss, loss.curvature(point.weights, everything, rows, seed)
-        assert self._kept is not None
-        return np.ascontiguousarray(self._kept[1][np.ix_(chosen, chosen)]), fresh
 
 
 def enough_rows(loss: Curvature) -> int:

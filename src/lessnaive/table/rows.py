@@ -35,7 +35,8 @@ class KeptColumn(Column):
 
     @cached_property
     def _numbers(self) -> NDArray[Any]:
-        return self._column.numbers()
+        # A column of a table that stands row by row is slow to read, each time.
+        return np.ascontiguousarray(self._column.numbers())
 
     @cached_property
     def _coded(self) -> Coded:
