@@ -4,6 +4,7 @@ from lessnaive.models.attribute_weighted import AttributeWeightedNB
 from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.group_lasso import GroupLassoNB
+from lessnaive.models.hybrid import HybridLRNB
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.nb_logistic import NBLogistic
 from lessnaive.models.nb_logistic_cv import NBLogisticCV
@@ -16,6 +17,7 @@ __all__ = [
     "BaristaNB",
     "BaristaNBCV",
     "GroupLassoNB",
+    "HybridLRNB",
     "NBLogistic",
     "NBLogisticCV",
     "NaiveBayes",
