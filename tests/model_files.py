@@ -18,6 +18,7 @@ from lessnaive import (
     BaristaNBCV,
     FractionalNB,
     GroupLassoNB,
+    HybridLRNB,
     NaiveBayes,
     NBLogistic,
     NBLogisticCV,
@@ -132,6 +133,8 @@ _MODELS = [
     AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
     NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
     NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
+    HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

@@ -35,6 +35,7 @@ from lessnaive import (
     BaristaNBCV,
     FractionalNB,
     GroupLassoNB,
+    HybridLRNB,
     NaiveBayes,
     NBLogistic,
     NBLogisticCV,
@@ -113,6 +114,9 @@ class NaiveBayesOnStrings(NaiveBayes):
         NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
         NBLogistic(penalty="l2", lam=0.1, standardize=False),
         NBLogisticCV(n_lams=4, cv=2),
+        HybridLRNB(),
+        HybridLRNB(assignment=[0], lam=0.1, numeric="mdlp", categorical_features="all"),
+        HybridLRNB(assignment="cv", cv=2, lam=1.0, missing="category"),
         NBLogisticCV(n_lams=3, cv=3, target="zero", penalty="elastic_net", rule="one_se"),
     ]
 )

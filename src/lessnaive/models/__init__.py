@@ -6,6 +6,7 @@ from lessnaive.models.barista import BaristaNB
 from lessnaive.models.barista_cv import BaristaNBCV
 from lessnaive.models.fractional import FractionalNB
 from lessnaive.models.group_lasso import GroupLassoNB
+from lessnaive.models.hybrid import HybridLRNB
 from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.models.nb_logistic import NBLogistic
 from lessnaive.models.nb_logistic_cv import NBLogisticCV
@@ -20,6 +21,7 @@ __all__ = [
     "BaristaNBCV",
     "FractionalNB",
     "GroupLassoNB",
+    "HybridLRNB",
     "NBLogistic",
     "NBLogisticCV",
     "NaiveBayes",

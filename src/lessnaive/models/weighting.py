@@ -148,11 +148,13 @@ def minimize(
     )
     name = type(parameters).__name__
     if _has_no_minimum(loss, penalty, solution, start):
+        remedy = "set l1 or l2, or bounds on both sides"
+        if not hasattr(parameters, "l1"):  # a linear model
+            remedy = "take a penalty lam above 0"
         warn_caller(
             f"{name}: no minimizer exists. The weights can be moved so that no training row ever "
             "loses and some gain without end, since the classes are separable and nothing is "
-            "penalized: set l1 or l2, or bounds on both sides. The weights are where the solver "
-            "stopped.",
+            f"penalized: {remedy}. The weights are where the solver stopped.",
             ConvergenceWarning,
         )
         return _not_converged(solution)

@@ -14,7 +14,7 @@ from lessnaive.table.column import Column, EmptyColumn
 from lessnaive.table.kinds import Kind
 from lessnaive.table.reading import Table
 
-__all__ = ["Schema", "categorical_columns"]
+__all__ = ["Schema", "categorical_columns", "column_places"]
 
 
 @dataclass
@@ -181,35 +181,48 @@ def categorical_columns(
         if categorical_features == "from_dtype":
             return by_type
         return [True] * len(by_type)
-    chosen = _places(names, categorical_features)
+    chosen = column_places(names, categorical_features, "categorical_features")
     return [typed or j in chosen for j, typed in enumerate(by_type)]
 
 
-def _places(names: Sequence[str], features: Any) -> set[int]:
+def column_places(names: Sequence[str], features: Any, parameter: str) -> set[int]:
+    """Return the places of columns that a parameter lists by name, by position or as a mask.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all columns.
+    features : array-like or None
+        What the parameter lists.
+    parameter : str
+        Its name, for messages.
+
+    Returns
+    -------
+    set of int
+    """
     wanted = np.asarray([] if features is None else features)
     width = len(names)
     if wanted.ndim != 1:
-        raise ValueError("categorical_features must be a flat list of names, positions or a mask.")
+        raise ValueError(f"{parameter} must be a flat list of names, positions or a mask.")
     if wanted.dtype.kind == "b":
         if len(wanted) != width:
             raise ValueError(
-                f"categorical_features is a mask of length {len(wanted)}, but the table has "
-                f"{width} columns."
+                f"{parameter} is a mask of length {len(wanted)}, but the table has {width} columns."
             )
         return set(np.flatnonzero(wanted).tolist())
     if wanted.dtype.kind in "iu" or len(wanted) == 0:
         bad = [int(j) for j in wanted if not -width <= j < width]
         if bad:
             raise ValueError(
-                f"categorical_features names position {bad[0]}, but the table has {width} columns."
+                f"{parameter} names position {bad[0]}, but the table has {width} columns."
             )
         return {int(j) % width for j in wanted}
     places = {name: j for j, name in enumerate(names)}
     for name in wanted.tolist():
         if name not in places:
             raise ValueError(
-                f"categorical_features names {name!r}, which is not a column of the table: "
-                f"{_listed(names)}."
+                f"{parameter} names {name!r}, which is not a column of the table: {_listed(names)}."
             )
     return {places[name] for name in wanted.tolist()}
 
