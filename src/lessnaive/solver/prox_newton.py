@@ -135,8 +135,13 @@ class ProxNewton(Solver):
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 
     def _start(self, loss: Loss, penalty: ElasticNet, start: Floats) -> Floats:
-        """Return the minimum for some of the rows, if they are far fewer than all."""
+        """Return the minimum for some of the rows, if they are far fewer than all.
+
+        A start whose weights differ is one that somebody has chosen, and is kept.
+        """
         assert isinstance(loss, Curvature)
+        if not start.size or (start != start.flat[0]).any():
+            return start
         enough = max(_FEWEST_ROWS, _START_ROWS_PER_WEIGHT * start.size, loss.n_rows // _MUCH)
         part = loss.part(enough) if _MUCH * enough <= loss.n_rows else None
         if part is None:
