@@ -5,6 +5,8 @@ from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
 from lessnaive.plot.path import PathDisplay
 from lessnaive.plot.prequential import PrequentialDisplay
+from lessnaive.plot.search import SearchDisplay
+from lessnaive.plot.sparsity import SparsityDisplay
 from lessnaive.plot.stagewise import StagewisePathDisplay
 from lessnaive.plot.surface import CVSurfaceDisplay
 from lessnaive.plot.weights import WeightsDisplay
@@ -16,6 +18,8 @@ __all__ = [
     "GroupPathDisplay",
     "PathDisplay",
     "PrequentialDisplay",
+    "SearchDisplay",
+    "SparsityDisplay",
     "StagewisePathDisplay",
     "WeightsDisplay",
 ]
