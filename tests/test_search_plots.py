@@ -65,8 +65,8 @@ def test_what_cannot_be_drawn():
 
 def test_sparsity():
     X, y = table("penguins")
-    display = SparsityDisplay.from_table(X, y, lams=(50.0, 0.0, 1e5), powers=(1.0,), cv=3)
-    assert display.lams.tolist() == [0.0, 50.0, 1e5]
+    display = SparsityDisplay.from_table(X, y, lams=(5.0, 0.0, 1e5), powers=(1.0,), cv=3)
+    assert display.lams.tolist() == [0.0, 5.0, 1e5]
     kept = display.kept[0]
     assert kept[0] > kept[1] > kept[2] == 0
     assert display.train[0, -1] == display.test[0, -1] == 0
