@@ -69,5 +69,6 @@ void bind_linear(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_selection(nb::module_& m);
 void bind_stagewise(nb::module_& m);
+void bind_stream(nb::module_& m);
 
 }  // namespace lessnaive

@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_weights(m);
     lessnaive::bind_selection(m);
     lessnaive::bind_stagewise(m);
+    lessnaive::bind_stream(m);
 }
