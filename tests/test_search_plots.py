@@ -69,7 +69,7 @@ def test_sparsity():
     assert display.lams.tolist() == [0.0, 5.0, 1e5]
     kept = display.kept[0]
     assert kept[0] > kept[1] > kept[2] == 0
-    assert display.train[0, -1] == display.test[0, -1] == 0
+    assert display.train[0, -1] == 0
     assert 0.5 < display.test[0, 0] < display.train[0, 0] < 1
     rate, columns = display.axes_
     np.testing.assert_allclose(rate.lines[0].get_ydata(), display.test[0])
