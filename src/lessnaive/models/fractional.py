@@ -12,26 +12,48 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 
 from lessnaive.exceptions import warn_caller
-from lessnaive.models.column_weights import weighted
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.fractional_fit import FractionalFit
 from lessnaive.models.fractional_problem import CONSTANTS, FractionalProblem
+from lessnaive.models.fractional_stream import FractionalStream
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.solver_report import Minimizer, SolverReport
 from lessnaive.models.statistics import learn
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, Point, TwoStage, suboptimality_bound
+from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.stream import STREAM_CONSTRAINTS
 from lessnaive.table.training import read_training
 
 __all__ = ["FractionalNB"]
 
 Floats = NDArray[np.float64]
 
+
+def _can_add_rows(model: FractionalNB) -> bool:
+    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
+    if getattr(model, "_fit", None) is not None and model._stream is None:
+        raise AttributeError(
+            "fit has found bins, groups and weights in all the rows at once, and keeps nothing to "
+            "find them again with: learn from the first row on with partial_fit to go on with it."
+        )
+    return True
+
+
+def _of_fit(name: str, doc: str) -> Any:
+    return property(lambda model: getattr(model._fresh(), name), doc=doc)
+
+
+def _of_report(name: str, doc: str) -> Any:
+    return property(lambda model: getattr(model._fresh().report, name), doc=doc)
+
+
 _RESTARTS = {"pgdmb": "none", "pgdmb-ms": "multi-start", "pgdmb-vns": "neighbourhood"}
 
 
-class FractionalNB(Minimizer):
+class FractionalNB(ScorecardClassifier):
     r"""Naive Bayes with a weight between 0 and 1 for each column, few of which are kept.
 
     .. math::
@@ -68,7 +90,8 @@ class FractionalNB(Minimizer):
     batch_size : int, default=1000
         Rows of a mini-batch.
     history_size : int, optional
-        Rows on which mini-batch descent looks at the criterion; all by default.
+        Rows on which mini-batch descent looks at the criterion; all by default. In streams the
+        rows that are kept to learn weights from; 10,000 by default.
     rprop : tuple of two float, default=(0.5, 1.2)
         Factors of the steps of mini-batch descent where the gradient has changed its sign, and
         where it has not.
@@ -90,6 +113,9 @@ class FractionalNB(Minimizer):
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
+    summary_size, max_values, forgetting, refresh
+        What is kept of streams, for how long, and how often it is looked at, as in
+        :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -140,6 +166,7 @@ class FractionalNB(Minimizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **STREAM_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],
         "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
@@ -156,12 +183,24 @@ class FractionalNB(Minimizer):
         "random_state": ["random_state"],
     }
 
-    weights_: Floats
-    costs_: Floats
-    null_cost_: float
-    compression_rate_: float
-    class_count_: Floats
-    class_log_prior_: Floats
+    _fit: FractionalFit | None
+    _stream: FractionalStream | None
+
+    weights_ = _of_fit("weights", "Weight of each column.")
+    costs_ = _of_fit("costs", "Cost of each column.")
+    class_count_ = _of_fit("class_count", "Weight of the rows of each class.")
+    null_cost_ = _of_fit("null_cost", "The criterion if all weights are 0.")
+    compression_rate_ = _of_fit("compression_rate", "Share of it that the columns save.")
+    objective_ = _of_report("objective", "The criterion.")
+    n_iter_ = _of_report("n_iter", "Number of iterations.")
+    converged_ = _of_report("converged", "Whether the solver was done.")
+    history_ = _of_report("history", "What happened at each iteration.")
+    kkt_residual_ = _of_report("kkt_residual", "Largest entry of the smallest subgradient.")
+    suboptimality_bound_ = _of_report(
+        "suboptimality_bound", "Bound on the distance to the minimum."
+    )
+    suboptimality_rule_ = _of_report("suboptimality_rule", "What the bound follows from.")
+    lambda_max_ = _of_report("lambda_max", "A penalty from which on no column is kept.")
 
     def __init__(
         self,
@@ -188,6 +227,10 @@ class FractionalNB(Minimizer):
         priors: str | ArrayLike = "empirical",
         missing: str = "ignore",
         variance_floor: float = 1e-9,
+        summary_size: int = 1000,
+        max_values: int | None = 1000,
+        forgetting: float = 1.0,
+        refresh: float = 1.25,
     ) -> None:
         self.lam = lam
         self.p = p
@@ -211,6 +254,10 @@ class FractionalNB(Minimizer):
         self.priors = priors
         self.missing = missing
         self.variance_floor = variance_floor
+        self.summary_size = summary_size
+        self.max_values = max_values
+        self.forgetting = forgetting
+        self.refresh = refresh
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -236,28 +283,85 @@ class FractionalNB(Minimizer):
         problem = FractionalProblem.of(
             self, statistics, training.table.columns, training.labels, training.weights
         )
-        search = AnytimeSearch(np.full(len(problem.places), 0.5), self.max_seconds)
-        with search.running():
-            solver.minimize(problem.loss, problem.penalty, search)
+        search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
-        report = _report(problem, search)
-        null_cost = problem.loss.value(np.zeros(problem.loss.shape))
-        loss = problem.loss.value(search.weights)
-        self._show(
-            weighted(problem.scorecard, search.weights),
-            problem.spread(search.weights),
-            problem.costs,
-            statistics.class_count,
-            null_cost,
-            1.0 - loss / null_cost if null_cost > 0 else 0.0,
-        )
-        report.publish(self)
+        self._adopt(FractionalFit.of(problem, search, statistics.class_count), None)
         return self
+
+    @available_if(_can_add_rows)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows to what was learned so far, in bounded memory.
+
+        What columns say is counted and summed up of all rows, as in :meth:`NaiveBayes.partial_fit`;
+        the weights are learned of the last `history_size` rows (10,000 by default). They are looked
+        at whenever `batch_size` rows have come: "two-stage" finds them anew if the rows have grown
+        by the factor `refresh`, and the mini-batch solvers take a step along the gradient of these
+        rows, and keep the weights if the last rows agree. Any split of the rows over calls gives
+        the same model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        classes : array-like of shape (n_classes,), optional
+            All the classes that will ever come; looked at in the first call only.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        FractionalNB
+            The estimator itself.
+        """
+        stream = FractionalStream.add(
+            self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
+        )
+        self._stream, self._fit, self._scorecard = stream, None, None
+        # What is asked for later is made with the parameters of now: batches may be small and many.
+        self._parameters = type(self)(**self.get_params(deep=False))
+        self._set_columns_and_classes(stream.statistics.schema, stream.statistics.classes)
+        return self
+
+    def _fresh(self) -> FractionalFit:
+        """Return all about the fitted model, found now if rows have come since."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("there is no fitted model before fit or partial_fit")
+        if self._fit is None:
+            assert self._stream is not None
+            self._fit = self._stream.fit(self._parameters, self._parameters._make_solver())
+        return self._fit
+
+    @property
+    def scorecard_(self) -> Scorecard:
+        """The fitted model: what each value of each column adds to the score of each class."""
+        card: Scorecard | None = getattr(self, "_scorecard", None)
+        if card is None:
+            stream: FractionalStream | None = getattr(self, "_stream", None)
+            if stream is None or stream.weights is None:
+                card = self._fresh().scorecard
+            else:
+                card = stream.scorecard(self._parameters)
+            self._scorecard = card
+        return card
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """Log-probability of each class."""
+        return self.scorecard_.intercept.copy()
 
     @property
     def support_(self) -> NDArray[np.bool_]:
         """Whether each column is kept."""
-        return self.weights_ > 0
+        return np.asarray(self.weights_ > 0)
 
     def _make_solver(self) -> TwoStage | PGDMB:
         if not isinstance(self.solver, str):
@@ -301,70 +405,16 @@ class FractionalNB(Minimizer):
                 ConvergenceWarning,
             )
 
-    def _show(
-        self,
-        scorecard: Scorecard,
-        weights: Floats,
-        costs: Floats,
-        class_count: Floats,
-        null_cost: float,
-        compression_rate: float,
-    ) -> None:
-        self._set_columns_and_classes(scorecard.schema, scorecard.classes)
-        self._scorecard = scorecard
-        self.class_log_prior_ = scorecard.intercept.copy()
-        self.class_count_ = class_count
-        self.weights_ = weights
-        self.costs_ = costs
-        self.null_cost_ = null_cost
-        self.compression_rate_ = compression_rate
+    def _adopt(self, fit: FractionalFit, stream: FractionalStream | None) -> None:
+        self._set_columns_and_classes(fit.scorecard.schema, fit.scorecard.classes)
+        self._fit, self._stream, self._scorecard = fit, stream, fit.scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
-        return {
-            "weights": self.weights_.tolist(),
-            "costs": self.costs_.tolist(),
-            "class_count": self.class_count_.tolist(),
-            "null_cost": self.null_cost_,
-            "compression_rate": self.compression_rate_,
-            **SolverReport.of_model(self).to_plain(),
-        }
+        stream = None if self._stream is None else self._stream.to_plain()
+        return {**self._fresh().to_plain(), "stream": stream}
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        fields = state.record(
-            "weights",
-            "costs",
-            "class_count",
-            "null_cost",
-            "compression_rate",
-            *SolverReport.names,
-        )
-        n_columns = len(scorecard.schema)
-        report = SolverReport.from_plain(fields)
-        self._show(
-            scorecard,
-            fields["weights"].numbers(n_columns, 0.0, 1.0),
-            fields["costs"].numbers(n_columns, 0.0),
-            fields["class_count"].numbers(len(scorecard.classes), 0.0),
-            fields["null_cost"].number(0.0),
-            fields["compression_rate"].number(),
-        )
-        report.publish(self)
-
-
-def _report(problem: FractionalProblem, search: AnytimeSearch) -> SolverReport:
-    loss, penalty = problem.loss, problem.penalty
-    point = Point.at(search.weights, loss, penalty)
-    bound = (
-        suboptimality_bound(point, penalty.elastic_net() or penalty)
-        if penalty.is_convex
-        else (np.inf, "none")
-    )
-    return SolverReport(
-        point.objective,
-        point.residual,
-        max(1, search.n_iter),
-        search.converged and search.stopped is None,
-        search.history(),
-        *bound,
-        problem.lambda_max,
-    )
+        node, rest = state.pop("stream")
+        fit = FractionalFit.from_plain(rest, scorecard)
+        stream = None if node.is_null() else FractionalStream.from_plain(node, scorecard)
+        self._adopt(fit, stream)

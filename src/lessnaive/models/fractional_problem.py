@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from lessnaive.models.generative import make_scorecard
 from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
+from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
 from lessnaive.table import Column
 
 __all__ = ["CONSTANTS", "FractionalProblem"]
@@ -48,6 +49,8 @@ class FractionalProblem:
         The penalty for a strength of 1.
     costs : array of shape (n_features,)
         The preparation cost of each column.
+    labels, row_weights : array of shape (n_rows,), or None for the weights
+        Places of the classes of the rows, and sample weights.
     """
 
     places: list[int]
@@ -56,6 +59,8 @@ class FractionalProblem:
     lam: float
     unit_penalty: PowerPenalty
     costs: Floats
+    labels: NDArray[Any]
+    row_weights: Floats | None
 
     @classmethod
     def of(
@@ -74,9 +79,8 @@ class FractionalProblem:
         constant = CONSTANTS[parameters.constant](len(places)) if places else 0.0
         # Costs given by hand may be so small that the whole would be a reward.
         charged = np.maximum(constant + costs[places], 0.0)
-        return cls(
-            places, card, loss, float(parameters.lam), PowerPenalty(charged, parameters.p), costs
-        )
+        unit = PowerPenalty(charged, float(parameters.p))
+        return cls(places, card, loss, float(parameters.lam), unit, costs, labels, weights)
 
     @property
     def penalty(self) -> PowerPenalty:
@@ -88,6 +92,25 @@ class FractionalProblem:
         """A strength of the penalty from which on all weights are 0."""
         at_zero = self.loss.value_and_gradient(np.zeros(self.loss.shape))[1]
         return self.unit_penalty.lambda_max(at_zero)
+
+    def part_of(self, total_weight: float) -> FractionalProblem:
+        """Return the same for rows that are a part of more, with their share of the penalty."""
+        share = self.loss.total_weight / total_weight if total_weight > 0 else 0.0
+        return replace(self, lam=self.lam * share)
+
+    def last_rows(self, number: int) -> NDArray[np.int64]:
+        """Return the packed places of the last rows of the table."""
+        kept = self.labels if self.row_weights is None else self.labels[self.row_weights > 0]
+        packed = np.empty(len(kept), dtype=np.int64)
+        packed[np.argsort(kept, kind="stable")] = np.arange(len(kept))
+        return np.sort(packed[-number:])
+
+    def minimize(self, solver: TwoStage | PGDMB, max_seconds: float | None = None) -> AnytimeSearch:
+        """Look for the minimum, as long as there is time."""
+        search = AnytimeSearch(np.full(len(self.places), 0.5), max_seconds)
+        with search.running():
+            solver.minimize(self.loss, self.penalty, search)
+        return search
 
     def spread(self, weights: Floats) -> Floats:
         """Return the weights of all columns: 0 for those that say nothing."""

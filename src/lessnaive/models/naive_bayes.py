@@ -13,9 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.generative import make_scorecard
-from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, check_priors, log_prior
+from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, log_prior
 from lessnaive.models.statistics import learn
-from lessnaive.models.streaming import add_rows, current_statistics, stream_of
+from lessnaive.models.streaming import current_statistics, read_rows, stream_of
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
@@ -219,9 +219,11 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
-        stream = add_rows(
-            self, getattr(self, "_stream", None), X, y, classes, sample_weight, self._check_stream
-        )
+        rows = read_rows(self, getattr(self, "_stream", None), X, y, classes, sample_weight)
+        stream = rows.statistics
+        if self.beta is not None:
+            broadcast_beta(self.beta, len(stream.classes), len(stream.schema))
+        stream.update(self, rows.columns, rows.labels, rows.weights)
         self._adopt(stream.schema, stream.classes, stream.class_count)
         self.class_log_prior_ = log_prior(self.priors, stream.class_count)
         self._stream = stream
@@ -230,12 +232,6 @@ class NaiveBayes(ScorecardClassifier):
         self._scorecard = None
         self._parameters = type(self)(**self.get_params(deep=False))
         return self
-
-    def _check_stream(self, stream: StreamStatistics) -> None:
-        """Check, before anything is added, that the parameters fit the classes and columns."""
-        check_priors(self.priors, len(stream.classes))
-        if self.beta is not None:
-            broadcast_beta(self.beta, len(stream.classes), len(stream.schema))
 
     @property
     def scorecard_(self) -> Scorecard:

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.encoding.binning import Binning
+from lessnaive.models.parameters import check_priors
 from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
-from lessnaive.table import Schema, encode_labels, read_table, read_weights
+from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
 
-__all__ = ["StreamModel", "add_rows", "current_statistics", "stream_of"]
+__all__ = ["StreamModel", "StreamRows", "current_statistics", "read_rows", "stream_of"]
 
 
 class StreamModel(StreamParameters, Protocol):
     """Parameters of an estimator that learns from streams."""
 
     categorical_features: Any
+    priors: str | ArrayLike
 
 
-def add_rows(
+class StreamRows(NamedTuple):
+    """A batch that was read, and what it is to be added to."""
+
+    statistics: StreamStatistics
+    columns: Sequence[Column]
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+
+def read_rows(
     model: StreamModel,
     stream: StreamStatistics | None,
     X: Any,
     y: Any,
     classes: ArrayLike | None,
     sample_weight: ArrayLike | None,
-    check: Callable[[StreamStatistics], None] = lambda stream: None,
-) -> StreamStatistics:
-    """Read a batch and add it to a stream.
+) -> StreamRows:
+    """Read a batch; nothing is added yet.
 
     Parameters
     ----------
@@ -40,15 +51,11 @@ def add_rows(
         What is known so far.
     X, y, classes, sample_weight
         What ``partial_fit`` is given.
-    check : callable, optional
-        Looks at the stream with the classes of the batch before anything is added, and raises if
-        the model cannot go on with it.
 
     Returns
     -------
-    StreamStatistics
-        The stream itself, or in its place another one if there are new classes or kinds of columns.
-        On error the stream is as it was.
+    StreamRows
+        With the stream itself, or another one if there are new classes or kinds of columns.
     """
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
@@ -61,9 +68,8 @@ def add_rows(
         stream = stream.resolved(model, table, model.categorical_features)
         columns = stream.schema.match(table, type(model).__name__)
     stream, places = stream.with_classes(found)
-    check(stream)
-    stream.update(model, columns, places[labels], weights)
-    return stream
+    check_priors(model.priors, len(stream.classes))
+    return StreamRows(stream, columns, places[labels], weights)
 
 
 def current_statistics(

@@ -5,7 +5,7 @@ from lessnaive.solver.base import Point, Solution, Solver
 from lessnaive.solver.certificate import suboptimality_bound
 from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
-from lessnaive.solver.mini_batch import PGDMB
+from lessnaive.solver.mini_batch import PGDMB, Rprop
 from lessnaive.solver.prox_newton import ProxNewton
 from lessnaive.solver.proximal_gradient import FISTA, ISTA
 from lessnaive.solver.two_stage import TwoStage
@@ -20,6 +20,7 @@ __all__ = [
     "Newton",
     "Point",
     "ProxNewton",
+    "Rprop",
     "Solution",
     "Solver",
     "TwoStage",

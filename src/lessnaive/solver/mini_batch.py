@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
+from lessnaive.plain import Node
 from lessnaive.solver.anytime import AnytimeSearch
 
-__all__ = ["PGDMB"]
+__all__ = ["PGDMB", "Rprop"]
 
 Floats = NDArray[np.float64]
 
@@ -108,30 +109,91 @@ class PGDMB:
             else:
                 start = penalty.project(search.weights + rng.uniform(-around, around, n_weights))
 
+    def begin(self, n_weights: int, weights: Floats | None = None) -> Rprop:
+        """Return a descent at its start: weights of 0.5 unless others are given."""
+        start = np.full(n_weights, 0.5) if weights is None else weights.copy()
+        return Rprop(start, np.full(n_weights, self.first_step), np.zeros(n_weights))
+
     def _descend(
         self, batches: _Batches, start: Floats, most: int, search: AnytimeSearch, run: int
     ) -> bool:
         """Descend from a start; return whether it ended because nothing improved."""
-        weights, steps = start, np.full(len(start), self.first_step)
-        before = np.zeros(len(start))
-        value = batches.criterion(weights)
-        search.offer(weights, value, run)
-        degradations = 0
+        descent = self.begin(len(start), start)
+        value = batches.criterion(descent.weights)
+        search.offer(descent.weights, value, run)
         for _ in range(most):
-            gradient = batches.next_gradient(weights)
-            shrink, grow = self.factors
-            steps = steps * np.where(gradient * before < 0, shrink, grow)
-            move = np.sign(gradient) if self.step == "sign" else gradient
-            weights = batches.penalty.project(weights - steps * move)
-            weights[weights < self.threshold] = 0.0
-            before = gradient
-            following = batches.criterion(weights)
-            search.offer(weights, following, run)
-            degradations = 0 if following < value - self.min_gain else degradations + 1
-            if degradations >= self.patience:
+            gradient = batches.next_gradient(descent.weights)
+            descent.advance(self, gradient, batches.penalty.project)
+            following = batches.criterion(descent.weights)
+            search.offer(descent.weights, following, run)
+            descent.judge(following < value - self.min_gain)
+            if descent.degradations >= self.patience:
                 return True
             value = following
         return False
+
+
+@dataclass
+class Rprop:
+    """Where a descent is: weights, the steps of each, and the gradient before.
+
+    Attributes
+    ----------
+    weights, steps, before : array of shape (n_weights,)
+        The weights, the length of their next steps, and the last gradient.
+    degradations : int
+        Iterations in a row without improvement.
+    """
+
+    weights: Floats
+    steps: Floats
+    before: Floats
+    degradations: int = 0
+
+    def advance(self, solver: PGDMB, gradient: Floats, project: Callable[[Floats], Floats]) -> None:
+        """Take a step along a gradient."""
+        shrink, grow = solver.factors
+        self.steps = self.steps * np.where(gradient * self.before < 0, shrink, grow)
+        move = np.sign(gradient) if solver.step == "sign" else gradient
+        self.weights = project(self.weights - self.steps * move)
+        self.weights[self.weights < solver.threshold] = 0.0
+        self.before = gradient
+
+    def judge(self, improved: bool) -> None:
+        """Count what did not improve."""
+        self.degradations = 0 if improved else self.degradations + 1
+
+    def of(self, places: Sequence[int]) -> Rprop:
+        """Return the descent of some of the weights."""
+        some = list(places)
+        return Rprop(self.weights[some], self.steps[some], self.before[some], self.degradations)
+
+    def put(self, places: Sequence[int], some: Rprop) -> Rprop:
+        """Return the descent of all weights with these in place."""
+        out = Rprop(self.weights.copy(), self.steps.copy(), self.before.copy(), some.degradations)
+        for name in ("weights", "steps", "before"):
+            getattr(out, name)[list(places)] = getattr(some, name)
+        return out
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the descent as plain data."""
+        return {
+            "weights": self.weights.tolist(),
+            "steps": self.steps.tolist(),
+            "before": self.before.tolist(),
+            "degradations": self.degradations,
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, n_weights: int) -> Self:
+        """Return the descent that plain data describes; ModelFormatError if it describes none."""
+        fields = node.record("weights", "steps", "before", "degradations")
+        return cls(
+            fields["weights"].numbers(n_weights, 0.0, 1.0),
+            fields["steps"].numbers(n_weights, 0.0),
+            fields["before"].numbers(n_weights),
+            fields["degradations"].integer(0, 2**53),
+        )
 
 
 class _Batches:

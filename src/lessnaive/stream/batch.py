@@ -13,7 +13,7 @@ from lessnaive.likelihood.statistics import ValueCounts, ValueMoments, new_momen
 from lessnaive.table import Coded, Column
 from lessnaive.table.column import infinite_value
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "decayed_weights"]
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Batch:
         coded: dict[int, Coded] = {}
         normal: dict[int, tuple[ValueMoments, Column]] = {}
         given = weights
-        weights, decay = _decayed(weights, len(labels), forgetting)
+        weights, decay = decayed_weights(weights, len(labels), forgetting)
         for j, (mine, column) in enumerate(zip(statistics, columns, strict=True)):
             if isinstance(mine, ValueCounts):
                 coded[j] = column.coded()
@@ -104,7 +104,9 @@ class Batch:
         )
 
 
-def _decayed(weights: Floats | None, n_rows: int, forgetting: float) -> tuple[Floats | None, float]:
+def decayed_weights(
+    weights: Floats | None, n_rows: int, forgetting: float
+) -> tuple[Floats | None, float]:
     """Weights of rows when all of them have come, and what remains of those that came before."""
     if forgetting == 1:
         return weights, 1.0

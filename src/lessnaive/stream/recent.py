@@ -91,6 +91,13 @@ class RecentRows:
         """Make room for new classes: class c becomes class places[c]."""
         self._labels = places[self._labels]
 
+    def change_kinds(self, schema: Schema) -> None:
+        """Hold columns that had no values yet as what they turn out to be."""
+        for j, named in enumerate(schema.categorical):
+            kind = _Values if named else _Numbers
+            if not isinstance(self._columns[j], kind):
+                self._columns[j] = kind(self.depth)
+
     def training(self, schema: Schema, classes: NDArray[Any]) -> Training:
         """Return the rows, the oldest first, as what a model learns from."""
         order = self._order()

@@ -1,0 +1,175 @@
+"""FractionalNB.partial_fit: streams of rows, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import lessnaive
+from lessnaive import FractionalNB
+from weighted_tables import generated, table
+
+SOLVERS = ["two-stage", "pgdmb"]
+# At most 20,000 rows, two classes and more, with and without gaps.
+REAL = [
+    "australian", "breast-w", "german", "hypothyroid", "mushroom", "pima", "segmentation",
+    "spambase", "thyroid", "waveform",
+]  # fmt: skip
+
+
+def shuffled(name, seed=0):
+    X, y = table(name)
+    order = np.random.default_rng(seed).permutation(len(y))
+    return X.iloc[order].reset_index(drop=True), np.asarray(y)[order]
+
+
+def learned(model, X, y, size, classes=None):
+    for first in range(0, len(y), size):
+        some = slice(first, first + size)
+        model.partial_fit(X.iloc[some], y[some], classes=classes)
+    return model
+
+
+def state(model):
+    return json.dumps(model._state_to_plain())
+
+
+@pytest.mark.parametrize("name", ["penguins", "generated", "mixed"])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_few_rows_give_the_model_of_fit(name, p):
+    X, y = shuffled(name)
+    whole = FractionalNB(p=p).fit(X, y)
+    parts = learned(FractionalNB(p=p), X, y, 40, np.unique(y))
+    assert parts.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+    np.testing.assert_allclose(parts.weights_, whole.weights_, atol=1e-6)
+    np.testing.assert_allclose(parts.costs_, whole.costs_)
+    np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), atol=1e-6)
+    assert parts.compression_rate_ == pytest.approx(whole.compression_rate_, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("forgetting", [1.0, 0.999])
+def test_any_split_gives_the_same_model(solver, forgetting):
+    X, y = generated(3000, seed=5)
+    X["number"] = y + np.random.default_rng(0).normal(scale=2.0, size=len(y)).round(1)
+    options = {"solver": solver, "batch_size": 150, "history_size": 700, "forgetting": forgetting}
+    models = [learned(FractionalNB(**options), X, y, size) for size in (53, 150, 3000)]
+    if forgetting == 1:
+        assert len({state(model) for model in models}) == 1
+    for other in models[1:]:  # powers of the factor are multiplied in another order
+        np.testing.assert_allclose(other.predict_proba(X), models[0].predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_saved_and_gone_on_with(solver, tmp_path):
+    X, y = shuffled("mixed")
+    X, y = pd.concat([X] * 10, ignore_index=True), np.tile(y, 10)
+    options = {"solver": solver, "batch_size": 100, "history_size": 400, "p": 0.5}
+    whole = learned(FractionalNB(**options), X, y, 130)
+    lessnaive.save(whole, tmp_path / "whole.json")
+    some = learned(FractionalNB(**options), X[:780], y[:780], 130)
+    lessnaive.save(some, tmp_path / "some.json")
+    back = lessnaive.load(tmp_path / "some.json")
+    np.testing.assert_array_equal(back.predict_proba(X), some.predict_proba(X))
+    learned(back, X[780:].reset_index(drop=True), y[780:], 130)
+    lessnaive.save(back, tmp_path / "back.json")
+    assert (tmp_path / "back.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_weights_are_learned_along_the_way(solver):
+    """Steps of mini-batches and solutions on the last rows both leave the start behind."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60_000)
+    X = pd.DataFrame({"good": y + rng.normal(size=len(y)), "noise": rng.normal(size=len(y))})
+    X["copy"] = X["good"]
+    model = learned(FractionalNB(solver=solver, history_size=3000), X, y, 2000)
+    assert model._stream.weights is not None
+    good, noise, copied = model.weights_
+    assert noise == 0.0
+    assert 0.9 < good + copied < 1.1  # naive Bayes would count the same thing twice
+    assert roc_auc_score(y, model.predict_proba(X)[:, 1]) > 0.755
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_streams_rank_about_as_well_as_batches(name):
+    X, y = shuffled(name)
+    half = len(y) // 2
+    whole = FractionalNB().fit(X[:half], y[:half])
+    parts = learned(FractionalNB(), X[:half], y[:half], 500, np.unique(y))
+
+    def area(model):
+        chance = model.predict_proba(X[half:])
+        if len(model.classes_) == 2:
+            return roc_auc_score(y[half:] == model.classes_[1], chance[:, 1])
+        return roc_auc_score(y[half:], chance, multi_class="ovr", average="weighted")
+
+    assert area(parts) >= area(whole) - 0.003
+
+
+def test_new_classes_and_values():
+    X, y = shuffled("penguins")
+    first = y != "Gentoo"
+    model = FractionalNB()
+    model.partial_fit(X[first], y[first])
+    assert len(model.classes_) == 2
+    model.partial_fit(X[~first], y[~first])
+    model.partial_fit(X[:20].assign(island="elsewhere"), y[:20])
+    assert model.classes_.tolist() == ["Adelie", "Chinstrap", "Gentoo"]
+    assert model.score(X, y) > 0.9
+    fixed = FractionalNB().partial_fit(X[first], y[first], classes=["Adelie", "Chinstrap"])
+    before = state(fixed)
+    with pytest.raises(ValueError, match="Gentoo"):
+        fixed.partial_fit(X, y)
+    assert state(fixed) == before
+
+
+@pytest.mark.parametrize("batch_size", [10, 1000])
+def test_what_cannot_be_added_changes_nothing(batch_size):
+    X, y = shuffled("penguins")
+    model = FractionalNB(batch_size=batch_size).partial_fit(X[:200], y[:200])
+    before = state(model)
+    bad = X[200:].copy()
+    bad.loc[bad.index[-1], "bill_length_mm"] = np.inf
+    with pytest.raises(ValueError, match="bill_length_mm"):
+        model.partial_fit(bad, y[200:])
+    assert state(model) == before
+    model.partial_fit(X[200:], y[200:])
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_gaps_poison_nothing(solver):
+    X, y = shuffled("penguins")
+    nothing = pd.DataFrame({name: [None] * 50 for name in X.columns})
+    model = FractionalNB(solver=solver, batch_size=50)
+    model.partial_fit(nothing, y[:50], classes=np.unique(y))
+    model.partial_fit(X[:200], y[:200])
+    model.partial_fit(nothing, y[:50])
+    model.partial_fit(X[200:].assign(island="?"), y[200:])
+    chance = model.predict_proba(pd.concat([X, nothing]))
+    assert np.isfinite(chance).all()
+    assert model.score(X, y) > 0.9
+
+
+def test_what_is_forgotten():
+    """After the classes have changed places, only a model that forgets comes to know it."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 12_000)
+    turned = np.arange(len(y)) >= 8000
+    X = pd.DataFrame({"a": np.where(turned, -1, 1) * (2 * y - 1) + rng.normal(size=len(y))})
+    kept = learned(FractionalNB(), X, y, 1000)
+    forgets = learned(FractionalNB(forgetting=0.999), X, y, 1000)
+    last = slice(10_000, None)
+    assert forgets.score(X[last], y[last]) > 0.8
+    assert kept.score(X[last], y[last]) < 0.5
+
+
+def test_rows_cannot_be_added_to_fit():
+    X, y = shuffled("penguins")
+    with pytest.raises(AttributeError, match="partial_fit"):
+        FractionalNB().fit(X, y).partial_fit(X, y)
