@@ -72,5 +72,6 @@ void bind_selection(nb::module_& m);
 void bind_records(nb::module_& m);
 void bind_stagewise(nb::module_& m);
 void bind_state(nb::module_& m);
+void bind_stream(nb::module_& m);
 
 }  // namespace lessnaive

@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
     lessnaive::bind_stagewise(m);
     lessnaive::bind_state(m);
     lessnaive::bind_records(m);
+    lessnaive::bind_stream(m);
 }

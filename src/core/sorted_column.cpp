@@ -90,6 +90,14 @@ void sort_keys(std::vector<uint64_t>& keys, std::vector<uint32_t>& carried) {
 
 }  // namespace
 
+void sort_values(std::vector<double>& values, std::vector<uint32_t>& carried) {
+    if (values.empty()) return;
+    std::vector<uint64_t> keys(values.size());
+    std::transform(values.begin(), values.end(), keys.begin(), key_of);
+    sort_keys(keys, carried);
+    std::transform(keys.begin(), keys.end(), values.begin(), value_of);
+}
+
 SortedColumn sort_column(const Column& column, const Column& labels, const double* weights,
                          int64_t rows, int classes) {
     SortedColumn out;

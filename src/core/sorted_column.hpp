@@ -22,6 +22,9 @@ struct SortedColumn {
 SortedColumn sort_column(const Column& column, const Column& labels, const double* weights,
                          int64_t rows, int classes);
 
+// Sorts values, stable, and what is carried along with them; -0 becomes 0. Values are not NaN.
+void sort_values(std::vector<double>& values, std::vector<uint32_t>& carried);
+
 // A number t with low <= t < high, halfway if there is one.
 double cut_between(double low, double high);
 
