@@ -219,13 +219,15 @@ def test_model_files(numeric, missing, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_bins_need_all_the_rows():
+def test_rows_cannot_be_added_to_bins_that_fit_has_found():
     frame, y, _ = example()
     for model in (NaiveBayes(numeric="modl"), NaiveBayes(categorical="modl")):
+        assert hasattr(model, "partial_fit")
+        model.fit(frame, y)
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError) as caught:
             model.partial_fit(frame, y)
-        assert "partial_fit cannot find bins or groups" in str(caught.value.__cause__)
+        assert "fit has found bins or groups in all the rows at once" in str(caught.value.__cause__)
     fitted = NaiveBayes(numeric="mdlp").fit(frame, y)
     assert not hasattr(fitted.set_params(numeric="gaussian"), "partial_fit")
     assert hasattr(fitted.fit(frame, y), "partial_fit")

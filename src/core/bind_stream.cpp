@@ -1,4 +1,6 @@
 // Summaries of streams.
+#include <nanobind/stl/pair.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "discretize.hpp"
+#include "kept_values.hpp"
 #include "parallel.hpp"
 #include "quantile_summary.hpp"
 
@@ -14,6 +17,7 @@ namespace lessnaive {
 namespace {
 
 using Numbers = std::vector<double>;
+using Cells = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // values, weights (points x classes), errors
 using PointsTuple = std::tuple<Numbers, Numbers, Numbers>;
 // classes, size, unit, missing, values and labels and weights of the rows, levels
@@ -110,6 +114,33 @@ std::vector<BinsTuple> discretize_summaries(const std::vector<QuantileSummary*>&
     return out;
 }
 
+std::pair<int64_t, std::vector<int64_t>> keep_binding(const Array& codes, int64_t shift,
+                                                      const Array& labels,
+                                                      const std::optional<Weights>& weights,
+                                                      const std::vector<int64_t>& slot_of,
+                                                      int64_t used, Table counts, Cells bound,
+                                                      Cells rest, Cells missing) {
+    const int64_t rows = static_cast<int64_t>(labels.shape(0));
+    KeptValues kept{static_cast<int64_t>(counts.shape(0)),
+                    used,
+                    static_cast<int64_t>(counts.shape(1)),
+                    counts.data(),
+                    bound.data(),
+                    rest.data(),
+                    missing.data()};
+    require(kept.slots > 0 && kept.classes > 0 && 0 <= used && used <= kept.slots &&
+                bound.shape(0) == counts.shape(0) && rest.shape(0) == counts.shape(1) &&
+                missing.shape(0) == counts.shape(1),
+            "the tables have the wrong shape");
+    for (int64_t slot : slot_of) require(-1 <= slot && slot < used, "a slot is out of range");
+    const CodedColumn coded{codes_of(codes, rows), shift, 1 + static_cast<int64_t>(slot_of.size())};
+    const Column label_column = codes_of(labels, rows);
+    const double* w = weights_of(weights, rows);
+    nb::gil_scoped_release release;
+    std::vector<int64_t> taken = keep_values(kept, coded, label_column, w, rows, slot_of);
+    return {kept.used, std::move(taken)};
+}
+
 }  // namespace
 
 void bind_stream(nb::module_& m) {
@@ -167,6 +198,11 @@ void bind_stream(nb::module_& m) {
           "Add rows to the summaries of numeric columns, which hold finite values and NaN.");
     m.def("discretize_summaries", &discretize_summaries, nb::arg("summaries"), nb::arg("modl"),
           nb::arg("use_missing"), "Supervised bins, as discretize finds them, from summaries.");
+    m.def("keep_values", &keep_binding, nb::arg("codes"), nb::arg("shift"), nb::arg("labels"),
+          nb::arg("weights").none(), nb::arg("slot_of"), nb::arg("used"), nb::arg("counts"),
+          nb::arg("bound"), nb::arg("rest"), nb::arg("missing"),
+          "Count values in so many slots, in place; returns the slots used, and the value that has "
+          "taken each slot or -1.");
 }
 
 }  // namespace lessnaive

@@ -282,3 +282,15 @@ def summarize(
 def discretize_summaries(
     summaries: Sequence[QuantileSummary], modl: bool, use_missing: bool
 ) -> list[tuple[list[float], list[float], int, float, float, float]]: ...
+def keep_values(
+    codes: NDArray[Any],
+    shift: int,
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    slot_of: Sequence[int],
+    used: int,
+    counts: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    missing: NDArray[np.float64],
+) -> tuple[int, list[int]]: ...

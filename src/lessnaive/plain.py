@@ -92,16 +92,19 @@ class Node:
         prefix = f"{self.path}." if self.path else ""
         return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
 
-    def record(self, *keys: str) -> dict[str, Node]:
-        """Return an object with these keys, all of them and no others."""
+    def record(self, *keys: str, optional: Collection[str] = ()) -> dict[str, Node]:
+        """Return an object with these keys, all of them and no others.
+
+        Optional keys that are not there are null: the file may be older than they are.
+        """
         entries = self.entries()
         for key in keys:
             if key not in entries:
                 raise self.error(f"the key {key!r} is missing")
         for key in entries:
-            if key not in keys:
+            if key not in keys and key not in optional:
                 raise self.error(f"the key {shown(key)} is unknown")
-        return entries
+        return {key: Node(None, f"{self.path}.{key}") for key in optional} | entries
 
     def pop(self, key: str) -> tuple[Node, Node]:
         """Return one entry of an object, and the object without it."""

@@ -16,13 +16,23 @@ from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training, no_values
 
-__all__ = ["Binning", "Discretization", "discretize", "find_binnings", "group_values"]
+__all__ = [
+    "MOST_WEIGHT",
+    "Binning",
+    "Discretization",
+    "discretize",
+    "find_binnings",
+    "found_binning",
+    "group_counts",
+    "group_values",
+    "quantile_edges",
+]
 
 Floats = NDArray[np.float64]
 Discretization = Literal["mdlp", "modl", "quantile"]
 
-# Counts up to here are exact in floats.
-_MOST_WEIGHT = 2**53
+#: Counts up to here are exact in floats.
+MOST_WEIGHT = 2**53
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,10 @@ class Binning:
         The bin that missing values share with others; None if they do not.
     missing_apart : bool
         Whether missing values are a bin of their own; if neither, they are left out.
+    rest : array of shape (n_classes,) or None
+        Weight of the rows whose values are in no group, by class; None if there are none.
+    rest_bin : int or None
+        The group that these share with others; None if they are one of their own.
     cost, null_cost, preparation_cost : float
         MODL's criterion for these bins and for a single one, and the part of it that the bins
         themselves cost; NaN for other methods.
@@ -51,6 +65,8 @@ class Binning:
     missing: Floats
     missing_bin: int | None = None
     missing_apart: bool = False
+    rest: Floats | None = None
+    rest_bin: int | None = None
     cost: float = np.nan
     null_cost: float = np.nan
     preparation_cost: float = np.nan
@@ -131,7 +147,7 @@ def find_binnings(
     """
     if numeric is None and not group:
         return {}
-    if training.weights is not None and training.weights.sum() > _MOST_WEIGHT:
+    if training.weights is not None and training.weights.sum() > MOST_WEIGHT:
         raise ValueError(
             "sample_weight adds up to more than 2**53, where counts are no longer exact: scale it "
             "down to find bins."
@@ -193,7 +209,7 @@ def discretize(
         if numbers.dtype.kind == "f" and np.isinf(numbers).any():
             raise infinite_value(column.name)
     if method == "quantile":
-        edges = [_quantiles(numbers, weights, n_bins) for numbers in values]
+        edges = [quantile_edges(numbers, weights, n_bins) for numbers in values]
         return [
             _counted_intervals(numbers, cuts, labels, weights, n_classes, use_missing)
             for numbers, cuts in zip(values, edges, strict=True)
@@ -201,7 +217,7 @@ def discretize(
     found = _core.discretize(values, labels, weights, n_classes, method == "modl", use_missing)
     missing = [_missing_counts(numbers, labels, weights, n_classes) for numbers in values]
     return [
-        _binning(*bins, gone, modl=method == "modl", use_missing=use_missing)
+        found_binning(*bins, gone, modl=method == "modl", use_missing=use_missing)
         for bins, gone in zip(found, missing, strict=True)
     ]
 
@@ -235,19 +251,37 @@ def group_values(
     """
     statistics = [ValueCounts(n_classes) for _ in columns]
     update_all(statistics, columns, labels, weights)
+    return group_counts(statistics, use_missing=use_missing)
+
+
+def group_counts(statistics: Sequence[ValueCounts], *, use_missing: bool = False) -> list[Binning]:
+    """Find groups of the values of categorical columns that are counted already, by MODL.
+
+    Parameters
+    ----------
+    statistics : sequence of ValueCounts
+        The counts. Values that are not kept are one value in the search.
+    use_missing : bool, default=False
+        Whether missing is one of the values or left out.
+
+    Returns
+    -------
+    list of Binning
+    """
     observed = [counts.observed() for counts in statistics]
     tables = []
     for (_, counts), so_far in zip(observed, statistics, strict=True):
-        first = so_far.missing[None] if use_missing and so_far.missing.any() else counts[:0]
-        tables.append(np.concatenate([first, counts]))
+        missing = so_far.missing[None] if use_missing and so_far.missing.any() else counts[:0]
+        rest = so_far.rest[None] if so_far.rest.any() else counts[:0]
+        tables.append(np.concatenate([missing, rest, counts]))
     found = _core.group(tables)
     return [
-        _grouping(levels, counts, so_far.missing, bins)
+        _grouping(levels, counts, so_far, bins)
         for (levels, counts), so_far, bins in zip(observed, statistics, found, strict=True)
     ]
 
 
-def _binning(
+def found_binning(
     edges: list[float],
     counts: list[float],
     missing_bin: int,
@@ -259,7 +293,7 @@ def _binning(
     modl: bool,
     use_missing: bool,
 ) -> Binning:
-    """Separate the missing values from the bin that the search has put them into."""
+    """Separate the missing values from the bin that the search of the core has put them into."""
     table = np.array(counts).reshape(-1, len(missing))
     shared: int | None = None
     apart = not np.isfinite(edges).all() or (use_missing and not modl and bool(missing.any()))
@@ -273,25 +307,29 @@ def _binning(
             # Weights that are not whole leave dust where there is nothing.
             table[missing_bin] = np.where(rest <= 1e-9 * missing, 0.0, rest)
     costs = (cost, null_cost, prior_cost) if modl else (np.nan, np.nan, np.nan)
-    return Binning(Intervals(edges), table, missing, shared, apart, *costs)
+    return Binning(Intervals(edges), table, missing, shared, apart, None, None, *costs)
 
 
 def _grouping(
     levels: list[Value],
     counts: Floats,
-    missing: Floats,
+    so_far: ValueCounts,
     found: tuple[list[int], list[float], float, float, float],
 ) -> Binning:
-    group_of, _, cost, null_cost, prior_cost = found
-    extra = len(group_of) - len(levels)  # 1 if missing came first
+    group_of, _, *costs = found
+    extra = len(group_of) - len(levels)  # missing and the rest, if they took part, come first
     members: dict[int, list[int]] = {}
     for place, group in enumerate(group_of[extra:]):
         members.setdefault(group, []).append(place)
+    order = list(members)
+    shared = [order.index(group) if group in members else None for group in group_of[:extra]]
+    rest = so_far.rest if so_far.rest.any() else None
+    rest_bin = None if rest is None else shared.pop()
+    missing_bin = shared[0] if shared else None
     encoding = Groups([[levels[i] for i in places] for places in members.values()])
     table = np.array([counts[places].sum(axis=0) for places in members.values()])
-    shared = list(members).index(group_of[0]) if extra and group_of[0] in members else None
-    apart = bool(extra) and shared is None
-    return Binning(encoding, table, missing, shared, apart, cost, null_cost, prior_cost)
+    apart = bool(shared) and missing_bin is None
+    return Binning(encoding, table, so_far.missing, missing_bin, apart, rest, rest_bin, *costs)
 
 
 def _missing_counts(
@@ -306,7 +344,7 @@ def _missing_counts(
     return np.bincount(labels[gone], weight, minlength=n_classes).astype(np.float64)
 
 
-def _quantiles(values: NDArray[Any], weights: Floats | None, n_bins: int) -> Floats:
+def quantile_edges(values: NDArray[Any], weights: Floats | None, n_bins: int) -> Floats:
     """Edges between distinct values that come nearest to bins of equal weight."""
     keep = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
     if weights is not None:

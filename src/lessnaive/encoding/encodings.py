@@ -101,6 +101,11 @@ class Values(Encoding):
         codes, shift, levels = column.coded()
         return Rows(codes, shift, [0, *(find(level, unseen) for level in levels)])
 
+    def codes_of(self, levels: Sequence[Value]) -> NDArray[np.int64]:
+        """Return the codes of some values."""
+        find, unseen = self._code_of.get, self.n_codes + 1
+        return np.array([find(level, unseen) for level in levels], dtype=np.int64)
+
     def labels(self) -> list[str]:
         """Return the values as text."""
         return [str(level) for level in self.levels]

@@ -18,6 +18,7 @@ __all__ = [
     "ColumnStatistics",
     "ValueCounts",
     "ValueMoments",
+    "new_moments",
     "update_all",
 ]
 
@@ -42,15 +43,20 @@ class ValueCounts:
         self.levels: list[Value] = list(levels)
         self.counts = np.zeros((len(self.levels), n_classes))
         self.missing = np.zeros(n_classes)
+        #: Weight of values that are not kept, by class.
+        self.rest = np.zeros(n_classes)
         self._declared = len(self.levels)
         self._place: dict[Value, int] | None = None
 
     def places(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Place of each of these values in ``levels``, -1 for new ones."""
+        find = self._lookup().get
+        return np.array([find(level, -1) for level in levels], dtype=np.int64)
+
+    def _lookup(self) -> dict[Value, int]:
         if self._place is None:
             self._place = {level: i for i, level in enumerate(self.levels)}
-        find = self._place.get
-        return np.array([find(level, -1) for level in levels], dtype=np.int64)
+        return self._place
 
     def spread(self, coded: Coded) -> NDArray[np.float64]:
         """Return the counts so far, laid out for the codes of a batch: row 0 is missing."""
@@ -69,8 +75,7 @@ class ValueCounts:
             places[new] = len(self.levels) + np.arange(len(new))
             fresh = [coded.levels[i] for i in new.tolist()]
             self.levels.extend(fresh)
-            if self._place is not None:
-                self._place.update(zip(fresh, places[new].tolist(), strict=True))
+            self._lookup().update(zip(fresh, places[new].tolist(), strict=True))
             self.counts = np.concatenate([self.counts, np.zeros((len(new), len(self.missing)))])
         known = places >= 0
         self.counts[places[known]] = table[1:][known]
@@ -80,6 +85,12 @@ class ValueCounts:
         """Make room for new classes: class c becomes class places[c]."""
         self.counts = _spread_axis(self.counts, places, n_classes)
         self.missing = _spread_axis(self.missing, places, n_classes)
+        self.rest = _spread_axis(self.rest, places, n_classes)
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor."""
+        self.counts, self.missing = self.counts * factor, self.missing * factor
+        self.rest = self.rest * factor
 
     def has_values(self) -> bool:
         """Whether any row had a value."""
@@ -123,6 +134,10 @@ class ValueMoments:
         """Weight of the rows without a value, by class."""
         return self.moments[:, 5]
 
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor; means stay where they are."""
+        self.moments = self.moments * np.array([factor, 1.0, 1.0, factor, factor, factor])
+
     def has_values(self) -> bool:
         """Whether any row had a value."""
         return bool(self.moments[:, 0].any())
@@ -159,7 +174,7 @@ def update_all(
     pairs = list(zip(statistics, columns, strict=True))
     numeric = [(s, column) for s, column in pairs if isinstance(s, ValueMoments)]
     counted = [(s, column) for s, column in pairs if isinstance(s, ValueCounts)]
-    moments = _new_moments(numeric, labels, weights)
+    moments = new_moments(numeric, labels, weights)
     tables = _new_tables(counted, labels, weights)
     for (mine, _), new in zip(numeric, moments, strict=True):
         mine.moments = new
@@ -167,7 +182,7 @@ def update_all(
         counts.gather(coded, table)
 
 
-def _new_moments(
+def new_moments(
     numeric: Sequence[tuple[ValueMoments, Column]],
     labels: NDArray[Any],
     weights: NDArray[np.float64] | None,

@@ -72,37 +72,58 @@ def _table_term(
     left_out: float,
 ) -> TableTerm:
     levels, counts = column.observed()
-    n_classes = len(column.missing)
-    scores = np.zeros((len(levels) + 2, n_classes))
-    if parameters.missing == "category" and column.missing.any():
-        everything = np.concatenate([column.missing[None], counts])
-        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing, left_out)
-    elif len(levels) == 2 and beta is not None:
+    missing = column.missing if parameters.missing == "category" and column.missing.any() else None
+    rest = column.rest if column.rest.any() else None
+    if len(levels) == 2 and beta is not None and missing is None and rest is None:
+        scores = np.zeros((4, len(column.missing)))
         scores[1:-1] = bernoulli_log_likelihood(counts, *beta)
-    elif levels:
-        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing, left_out)
-    all_counts = np.concatenate([column.missing[None], counts, np.zeros((1, n_classes))])
+    else:
+        scores = _table_scores(parameters, counts, missing, rest, left_out)
+    all_counts = np.concatenate([column.missing[None], counts, column.rest[None]])
     return TableTerm(name, (place,), Values(levels), scores, all_counts)
 
 
 def _binned_term(
     parameters: GenerativeParameters, name: str, place: int, binning: Binning, left_out: float
 ) -> TableTerm:
-    n_bins, n_classes = binning.counts.shape
-    scores = np.zeros((n_bins + 2, n_classes))
-    if binning.missing_apart:
-        everything = np.concatenate([binning.missing[None], binning.counts])
-        scores[:-1] = categorical_log_likelihood(everything, parameters.smoothing, left_out)
-    else:
-        counts = binning.counts.copy()
-        if binning.missing_bin is not None:
-            counts[binning.missing_bin] += binning.missing
-        scores[1:-1] = categorical_log_likelihood(counts, parameters.smoothing, left_out)
-        if binning.missing_bin is not None and binning.missing.any():
-            scores[0] = scores[1 + binning.missing_bin]
-    nothing = np.zeros((1, n_classes))
-    counts = np.concatenate([binning.missing[None], binning.counts, nothing])
+    missing, counts = binning.missing, binning.counts.copy()
+    rest = np.zeros_like(missing) if binning.rest is None else binning.rest
+    if binning.missing_bin is not None:
+        counts[binning.missing_bin] += missing
+    if binning.rest_bin is not None:
+        counts[binning.rest_bin] += rest
+    scores = _table_scores(
+        parameters,
+        counts,
+        missing if binning.missing_apart else None,
+        rest if binning.rest_bin is None and rest.any() else None,
+        left_out,
+    )
+    if binning.missing_bin is not None and missing.any():
+        scores[0] = scores[1 + binning.missing_bin]
+    if binning.rest_bin is not None:
+        scores[-1] = scores[1 + binning.rest_bin]
+    counts = np.concatenate([missing[None], binning.counts, rest[None]])
     return TableTerm(name, (place,), binning.encoding, scores, counts)
+
+
+def _table_scores(
+    parameters: GenerativeParameters,
+    counts: NDArray[np.float64],
+    missing: NDArray[np.float64] | None,
+    rest: NDArray[np.float64] | None,
+    left_out: float,
+) -> NDArray[np.float64]:
+    """Scores of missing, each value, and values that are not kept; 0 for what does not count."""
+    n_values, n_classes = counts.shape
+    scores = np.zeros((n_values + 2, n_classes))
+    first, end = int(missing is None), n_values + 1 + (rest is not None)
+    if first < end:
+        nothing = np.empty((0, n_classes))
+        others = [nothing if row is None else row[None] for row in (missing, rest)]
+        everything = np.concatenate([others[0], counts, others[1]])
+        scores[first:end] = categorical_log_likelihood(everything, parameters.smoothing, left_out)
+    return scores
 
 
 def _gaussian_term(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.generative import make_scorecard
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, check_priors, log_prior
-from lessnaive.models.statistics import NaiveBayesStatistics, learn
+from lessnaive.models.statistics import learn
+from lessnaive.models.streaming import add_rows, current_statistics, stream_of
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.table import Schema, encode_labels, read_table, read_weights
+from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
+from lessnaive.table import Schema
 from lessnaive.table.training import read_training
 
 __all__ = ["NaiveBayes"]
@@ -26,12 +27,10 @@ __all__ = ["NaiveBayes"]
 
 def _can_add_rows(model: NaiveBayes) -> bool:
     """Whether rows can be added to what was learned; AttributeError with the reason if not."""
-    binned = model.numeric in get_args(Discretization) or model.categorical == "modl"
-    learned = getattr(model, "_statistics", None)
-    if binned or not (learned is None or learned.is_additive):
+    if hasattr(model, "_stream") and model._stream is None:
         raise AttributeError(
-            "partial_fit cannot find bins or groups, which need all the rows at once: use "
-            "numeric='gaussian' or 'gaussian_shared' and categorical='values', or fit."
+            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
+            "again with: learn from the first row on with partial_fit to go on with it."
         )
     return True
 
@@ -79,6 +78,20 @@ class NaiveBayes(ScorecardClassifier):
         as one more value, so that a binary column with gaps has three and `beta` does not apply.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    summary_size : int, default=1000
+        How much ``partial_fit`` keeps of a numeric column to find bins in. Nothing is lost while
+        the column has no more distinct values than that, or no more rows. Looked at in the first
+        call.
+    max_values : int or None, default=1000
+        How many values ``partial_fit`` keeps of a categorical column. If there are more, those of
+        least weight are counted together, and so are values that the model has not seen.
+    forgetting : float, default=1.0
+        What each row that ``partial_fit`` adds multiplies the weight of all rows before it by. 1
+        forgets nothing; 0.999 remembers about the last 1000 rows.
+    refresh : float, default=1.25
+        ``partial_fit`` finds bins and groups again when the weight of all rows has grown by this
+        factor; the counts in them are always up to date. 1 finds them whenever they are asked for,
+        which is also done for the first 1000 rows.
 
     Attributes
     ----------
@@ -112,6 +125,7 @@ class NaiveBayes(ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **STREAM_CONSTRAINTS,
         "beta": [tuple, list, None],
     }
 
@@ -127,6 +141,10 @@ class NaiveBayes(ScorecardClassifier):
         priors: str | ArrayLike = "smoothed",
         missing: str = "ignore",
         variance_floor: float = 1e-9,
+        summary_size: int = 1000,
+        max_values: int | None = 1000,
+        forgetting: float = 1.0,
+        refresh: float = 1.25,
     ) -> None:
         self.categorical_features = categorical_features
         self.numeric = numeric
@@ -137,6 +155,10 @@ class NaiveBayes(ScorecardClassifier):
         self.priors = priors
         self.missing = missing
         self.variance_floor = variance_floor
+        self.summary_size = summary_size
+        self.max_values = max_values
+        self.forgetting = forgetting
+        self.refresh = refresh
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -159,8 +181,10 @@ class NaiveBayes(ScorecardClassifier):
         training = read_training(X, y, sample_weight, self.categorical_features)
         statistics = learn(self, training)
         scorecard = make_scorecard(self, statistics, self.beta)
-        self._adopt(statistics, scorecard.intercept.copy())
+        self._adopt(statistics.schema, statistics.classes, statistics.class_count)
+        self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
+        self.class_log_prior_ = scorecard.intercept.copy()
         return self
 
     @available_if(_can_add_rows)  # type: ignore[untyped-decorator]
@@ -174,7 +198,9 @@ class NaiveBayes(ScorecardClassifier):
     ) -> Self:
         """Add rows to what was learned so far.
 
-        Any split of the rows over calls gives the same model. Later calls may bring new values, and
+        Memory is bounded, and any split of the rows over calls gives the same model. It is the one
+        that ``fit`` gives, unless columns have more values than `summary_size` or `max_values`, or
+        bins are waiting to be found again (see `refresh`). Later calls may bring new values, and
         new classes unless `classes` said at the first call that it lists them all.
 
         Parameters
@@ -193,54 +219,56 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
-        table = read_table(X)
-        weights = read_weights(sample_weight, table.n_rows)
-        found, labels = encode_labels(y, table.n_rows, weights)
-        statistics = getattr(self, "_statistics", None)
-        if statistics is None:
-            schema = Schema.of(table, self.categorical_features)
-            statistics = NaiveBayesStatistics.start(schema, found, classes)
-            columns = table.columns
-        else:
-            statistics = statistics.resolved(table, self.categorical_features)
-            columns = statistics.schema.match(table, type(self).__name__)
-        statistics, places = statistics.with_classes(found)
-        # Before anything is added: do the parameters fit the classes and columns?
-        check_priors(self.priors, len(statistics.classes))
-        if self.beta is not None:
-            broadcast_beta(self.beta, len(statistics.classes), len(statistics.schema))
-        statistics.update(columns, places[labels], weights)
-        self._adopt(statistics, log_prior(self.priors, statistics.class_count))
+        stream = add_rows(
+            self, getattr(self, "_stream", None), X, y, classes, sample_weight, self._check_stream
+        )
+        self._adopt(stream.schema, stream.classes, stream.class_count)
+        self.class_log_prior_ = log_prior(self.priors, stream.class_count)
+        self._stream = stream
         # The scorecard is made when it is asked for, with the parameters of now: batches may be
         # small and many.
         self._scorecard = None
         self._parameters = type(self)(**self.get_params(deep=False))
         return self
 
+    def _check_stream(self, stream: StreamStatistics) -> None:
+        """Check, before anything is added, that the parameters fit the classes and columns."""
+        check_priors(self.priors, len(stream.classes))
+        if self.beta is not None:
+            broadcast_beta(self.beta, len(stream.classes), len(stream.schema))
+
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
-        if getattr(self, "_statistics", None) is None:
+        if not hasattr(self, "_scorecard"):
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
         if self._scorecard is None:
-            self._scorecard = make_scorecard(
-                self._parameters, self._statistics, self._parameters.beta
-            )
+            assert self._stream is not None
+            statistics = current_statistics(self._parameters, self._stream)
+            self._scorecard = make_scorecard(self._parameters, statistics, self._parameters.beta)
         return self._scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
-        return self._statistics.to_plain()
+        if self._stream is not None:
+            return self._stream.to_plain()
+        return {"fixed_classes": False, "class_count": self.class_count_.tolist(), "columns": None}
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        schema = copy.deepcopy(scorecard.schema)
-        statistics = NaiveBayesStatistics.from_plain(state, schema, scorecard.classes)
-        self._adopt(statistics, scorecard.intercept.copy())
+        schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
+        stream = None
+        if state.entries().get("columns", state).is_null():
+            fields = state.record("fixed_classes", "class_count", "columns")
+            class_count = fields["class_count"].numbers(len(classes), 0.0)
+        else:
+            stream = StreamStatistics.from_plain(state, schema, classes)
+            class_count = stream.class_count
+        self._adopt(schema, classes, class_count)
+        self.class_log_prior_ = scorecard.intercept.copy()
+        self._stream = stream
         self._scorecard = scorecard
 
     def _adopt(
-        self, statistics: NaiveBayesStatistics, class_log_prior: NDArray[np.float64]
+        self, schema: Schema, classes: NDArray[Any], class_count: NDArray[np.float64]
     ) -> None:
-        self._statistics = statistics
-        self._set_columns_and_classes(statistics.schema, statistics.classes)
-        self.class_count_ = statistics.class_count
-        self.class_log_prior_ = class_log_prior
+        self._set_columns_and_classes(schema, classes)
+        self.class_count_ = class_count

@@ -1,0 +1,124 @@
+"""One batch of a stream, read and checked before anything is added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.likelihood.statistics import ValueCounts, ValueMoments, new_moments
+from lessnaive.table import Coded, Column
+from lessnaive.table.column import infinite_value
+
+__all__ = ["Batch"]
+
+Floats = NDArray[np.float64]
+
+# What is forgotten at a time: less than this is nothing.
+_SMALLEST_DECAY = 1e-200
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of a stream in the form in which they are added.
+
+    Attributes
+    ----------
+    numbers : dict of int to array
+        The columns that are summarized, by place.
+    coded : dict of int to Coded
+        The categorical columns.
+    moments : dict of int to array
+        What the moments of the other numeric columns become.
+    labels : array of shape (n_rows,)
+        Places of the classes.
+    weights : array of shape (n_rows,) or None
+        Weights of the rows as they are when all rows have come.
+    given : array of shape (n_rows,) or None
+        Weights as they were given.
+    decay : float
+        What all that was known before is multiplied by.
+    """
+
+    numbers: dict[int, NDArray[Any]]
+    coded: dict[int, Coded]
+    moments: dict[int, Floats]
+    labels: NDArray[Any]
+    weights: Floats | None
+    given: Floats | None
+    decay: float
+
+    @classmethod
+    def read(
+        cls,
+        statistics: Sequence[Any],
+        columns: Sequence[Column],
+        labels: NDArray[Any],
+        weights: Floats | None,
+        forgetting: float,
+    ) -> Self:
+        """Read columns; an error if any of them cannot be added to its statistics."""
+        numbers: dict[int, NDArray[Any]] = {}
+        coded: dict[int, Coded] = {}
+        normal: dict[int, tuple[ValueMoments, Column]] = {}
+        given = weights
+        weights, decay = _decayed(weights, len(labels), forgetting)
+        for j, (mine, column) in enumerate(zip(statistics, columns, strict=True)):
+            if isinstance(mine, ValueCounts):
+                coded[j] = column.coded()
+            elif isinstance(mine, ValueMoments):
+                normal[j] = (_decayed_moments(mine, decay), column)
+            else:
+                numbers[j] = column.numbers()
+                if numbers[j].dtype.kind == "f" and np.isinf(numbers[j]).any():
+                    raise infinite_value(column.name)
+        moments = dict(
+            zip(normal, new_moments(list(normal.values()), labels, weights), strict=True)
+        )
+        return cls(numbers, coded, moments, labels, weights, given, decay)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(len(self.labels) if self.given is None else self.given.sum())
+
+    def reached(self, seen: float) -> Floats:
+        """Weight of all rows up to each one, those before the batch included."""
+        given = np.ones(len(self.labels)) if self.given is None else self.given
+        return np.cumsum(np.concatenate([[seen], given]))[1:]
+
+    def rows(self, start: int, stop: int) -> Self:
+        """Return some of the rows, one after the other."""
+        if (start, stop) == (0, len(self.labels)):
+            return self
+        some = slice(start, stop)
+        return replace(
+            self,
+            numbers={j: values[some] for j, values in self.numbers.items()},
+            coded={j: c._replace(codes=c.codes[some]) for j, c in self.coded.items()},
+            labels=self.labels[some],
+            weights=None if self.weights is None else self.weights[some],
+        )
+
+
+def _decayed(weights: Floats | None, n_rows: int, forgetting: float) -> tuple[Floats | None, float]:
+    """Weights of rows when all of them have come, and what remains of those that came before."""
+    if forgetting == 1:
+        return weights, 1.0
+    there = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
+    later = np.cumsum(there[::-1])[::-1] - there
+    kept = forgetting ** later.astype(np.float64)
+    decay = max(forgetting ** float(there.sum()), _SMALLEST_DECAY)
+    return kept if weights is None else kept * weights, decay
+
+
+def _decayed_moments(column: ValueMoments, decay: float) -> ValueMoments:
+    if decay == 1:
+        return column
+    out = ValueMoments(len(column.moments))
+    out.moments = column.moments
+    out.decay(decay)
+    return out

@@ -1,0 +1,173 @@
+"""Categorical columns of streams: the values that are worth keeping, and the rest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.likelihood.statistics import ValueCounts
+from lessnaive.plain import Node
+from lessnaive.table import Coded, Value
+
+__all__ = ["KeptValues", "add_values"]
+
+Floats = NDArray[np.float64]
+
+
+class KeptValues(ValueCounts):
+    """Weight of each value of a categorical column, by class, of no more than so many values.
+
+    When there are more, a new value takes the place of the one that may weigh least, whose counts
+    go to ``rest``: space-saving, with counts by class. Every value that has more than a share
+    1 / `most` of the weight is kept.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    levels : sequence, default=()
+        Values that are known to be possible, seen or not.
+    most : int, optional
+        How many values are kept; all of them by default.
+
+    Attributes
+    ----------
+    bound : array of shape (n_levels,) or None
+        The most that each value may weigh: what was counted, and what may have been counted for it
+        before it was kept. None while all values are kept.
+    """
+
+    def __init__(
+        self, n_classes: int, levels: Sequence[Value] = (), most: int | None = None
+    ) -> None:
+        super().__init__(n_classes, levels)
+        self.most = most
+        self.bound: Floats | None = None
+
+    @classmethod
+    def of(cls, counts: ValueCounts, most: int | None) -> Self:
+        """Return counts of values to which more can come."""
+        out = cls(len(counts.missing), counts.levels, most)
+        out.counts, out.missing = counts.counts.copy(), counts.missing.copy()
+        out._declared = counts._declared
+        return out
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor."""
+        super().decay(factor)
+        if self.bound is not None:
+            self.bound = self.bound * factor
+
+    def take(
+        self, coded: Coded, table: Floats, labels: NDArray[Any], weights: Floats | None
+    ) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        coded : Coded
+            The rows.
+        table : array
+            What :meth:`spread` gave for them, with the batch added.
+        labels : array of shape (n_rows,)
+            Codes of the classes.
+        weights : array of shape (n_rows,) or None
+            Sample weights.
+        """
+        new = int(((self.places(coded.levels) < 0) & table[1:].any(axis=1)).sum())
+        slots = len(self.levels) + new if self.most is None else self.most
+        if self.bound is None and len(self.levels) + new <= slots:
+            self.gather(coded, table)
+            return
+        if len(self.levels) > slots:
+            self._let_go(len(self.levels) - slots)
+        self._replace_least(slots, coded, labels, weights)
+
+    def _let_go(self, number: int) -> None:
+        """Keep fewer values, those of most weight."""
+        bound = self.counts.sum(axis=1) if self.bound is None else self.bound
+        kept = np.sort(np.argsort(-bound, kind="stable")[: len(bound) - number])
+        gone = np.setdiff1d(np.arange(len(bound)), kept)
+        self.rest = self.rest + self.counts[gone].sum(axis=0)
+        self.levels = [self.levels[i] for i in kept.tolist()]
+        self.counts, self.bound, self._place = self.counts[kept], bound[kept], None
+
+    def _replace_least(
+        self, slots: int, coded: Coded, labels: NDArray[Any], weights: Floats | None
+    ) -> None:
+        before = len(self.levels)
+        counts, bound = np.zeros((slots, len(self.missing))), np.zeros(slots)
+        counts[:before] = self.counts
+        bound[:before] = self.counts.sum(axis=1) if self.bound is None else self.bound
+        places = self.places(coded.levels).tolist()
+        rows = coded.codes, coded.shift, labels, weights
+        used, taken = _core.keep_values(
+            *rows, places, before, counts, bound, self.rest, self.missing
+        )
+        changed, place = [slot for slot in range(used) if taken[slot] >= 0], self._lookup()
+        for slot in changed:
+            if slot < before:
+                del place[self.levels[slot]]
+        self.levels += [""] * (used - before)
+        for slot in changed:
+            self.levels[slot] = coded.levels[taken[slot]]
+            place[self.levels[slot]] = slot
+        self.counts, self.bound = counts[:used], bound[:used]
+
+    def n_bytes(self) -> int:
+        """Bytes that it takes, with the values themselves."""
+        arrays = [self.counts, self.missing, self.rest]
+        arrays += [] if self.bound is None else [self.bound]
+        values = sum(sys.getsizeof(level) for level in self.levels)
+        lists = sys.getsizeof(self.levels) + sys.getsizeof(self._lookup())
+        return sum(array.nbytes for array in arrays) + lists + values
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        plain = super().to_plain()
+        if self.bound is not None:
+            plain |= {"rest": self.rest.tolist(), "bound": self.bound.tolist()}
+        return plain
+
+    @classmethod
+    def from_plain(cls, node: Node, n_classes: int) -> Self:
+        """Return the counts that plain data describes; ModelFormatError if it describes none."""
+        if "bound" not in node.entries():
+            return super().from_plain(node, n_classes)
+        rest, node = node.pop("rest")
+        bound, node = node.pop("bound")
+        out = super().from_plain(node, n_classes)
+        out.rest = rest.numbers(n_classes, 0.0)
+        out.bound = bound.numbers(len(out.levels), 0.0)
+        return out
+
+
+def add_values(
+    columns: Sequence[KeptValues],
+    batch: Sequence[Coded],
+    labels: NDArray[Any],
+    weights: Floats | None,
+) -> None:
+    """Add the rows of a batch to the counts of categorical columns.
+
+    Parameters
+    ----------
+    columns : sequence of KeptValues
+        The counts.
+    batch : sequence of Coded
+        The rows of each of the columns.
+    labels : array of shape (n_rows,)
+        Codes of the classes.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    """
+    tables = [column.spread(coded) for column, coded in zip(columns, batch, strict=True)]
+    codes, shifts = [coded.codes for coded in batch], [coded.shift for coded in batch]
+    _core.count(codes, shifts, labels, weights, tables)
+    for column, coded, table in zip(columns, batch, tables, strict=True):
+        column.take(coded, table, labels, weights)
