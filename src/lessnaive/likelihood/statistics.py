@@ -67,10 +67,19 @@ class ValueCounts:
             table[1:] = np.where((places >= 0)[:, None], self.counts[places], 0.0)
         return table
 
-    def gather(self, coded: Coded, table: NDArray[np.float64]) -> None:
-        """Take over a table made by ``spread`` after a batch was added to it."""
+    def gather(
+        self,
+        coded: Coded,
+        table: NDArray[np.float64],
+        new: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take over a table made by ``spread`` after a batch was added to it.
+
+        Values that are new are added in the order of ``new``, their places in the batch.
+        """
         places = self.places(coded.levels)
-        new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
+        if new is None:
+            new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
         if len(new):
             places[new] = len(self.levels) + np.arange(len(new))
             fresh = [coded.levels[i] for i in new.tolist()]
