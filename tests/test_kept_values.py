@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from lessnaive.likelihood.statistics import ValueCounts
 from lessnaive.plain import Node
 from lessnaive.stream.values import KeptValues, add_values
+from lessnaive.table import read_table
 from lessnaive.table.column import ObjectColumn
 
 
@@ -67,6 +69,23 @@ def test_against_one_row_at_a_time(parts, weighted, most):
     np.testing.assert_array_equal(kept.counts, [oracle.counts[v] for v in oracle.slots])
     np.testing.assert_array_equal(kept.bound, [oracle.bound[v] for v in oracle.slots])
     np.testing.assert_array_equal(kept.rest, oracle.rest)
+
+
+@pytest.mark.parametrize("kind", ["category", "int", "object"])
+def test_the_order_of_coming_counts_and_not_that_of_codes(kind):
+    rng = np.random.default_rng(1)
+    values, weights = rng.permutation(np.arange(60) % 30), rng.integers(0, 2, 60).astype(float)
+    frame = pd.DataFrame({"c": values})
+    if kind != "int":
+        frame = frame.astype(str).astype(kind)
+    states = []
+    for parts in (1, 4, 60):
+        kept = KeptValues(2, most=20)
+        for rows in np.array_split(np.arange(60), parts):
+            [column] = read_table(frame.iloc[rows]).columns
+            add_values([kept], [column.coded()], values[rows] % 2, weights[rows])
+        states.append(kept.to_plain())
+    assert states[0] == states[1] == states[2]
 
 
 @settings(max_examples=80, deadline=None)

@@ -68,16 +68,18 @@ class ValueCounts:
         return table
 
     def gather(
-        self, coded: Coded, table: NDArray[np.float64], arrival: NDArray[np.int64] | None = None
+        self,
+        coded: Coded,
+        table: NDArray[np.float64],
+        new: NDArray[np.int64] | None = None,
     ) -> None:
         """Take over a table made by ``spread`` after a batch was added to it.
 
-        New values are added in the order of the levels, or of the rows that they came with.
+        Values that are new are added in the order of ``new``, their places in the batch.
         """
         places = self.places(coded.levels)
-        new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
-        if arrival is not None:
-            new = new[np.argsort(arrival[new], kind="stable")]
+        if new is None:
+            new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
         if len(new):
             places[new] = len(self.levels) + np.arange(len(new))
             fresh = [coded.levels[i] for i in new.tolist()]

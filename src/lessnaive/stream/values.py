@@ -79,10 +79,12 @@ class KeptValues(ValueCounts):
         weights : array of shape (n_rows,) or None
             Sample weights.
         """
-        new = int(((self.places(coded.levels) < 0) & table[1:].any(axis=1)).sum())
-        slots = len(self.levels) + new if self.most is None else self.most
-        if self.bound is None and len(self.levels) + new <= slots:
-            self.gather(coded, table, _arrival(coded, weights) if new > 1 else None)
+        new = np.flatnonzero((self.places(coded.levels) < 0) & table[1:].any(axis=1))
+        slots = len(self.levels) + len(new) if self.most is None else self.most
+        if self.bound is None and len(self.levels) + len(new) <= slots:
+            if len(new) > 1:
+                new = new[np.argsort(_first_rows(coded, weights)[new])]
+            self.gather(coded, table, new)
             return
         if len(self.levels) > slots:
             self._let_go(len(self.levels) - slots)
@@ -147,13 +149,13 @@ class KeptValues(ValueCounts):
         return out
 
 
-def _arrival(coded: Coded, weights: Floats | None) -> NDArray[np.int64]:
-    """First row that has weight of each value: levels may be in any order, and rows weigh none."""
+def _first_rows(coded: Coded, weights: Floats | None) -> NDArray[np.int64]:
+    """Row in which each value comes first; rows of weight 0 do not count."""
     places = coded.codes.astype(np.int64) + coded.shift
-    rows = np.arange(len(places)) if weights is None else np.flatnonzero(weights)
-    first = np.full(len(coded.levels) + 1, len(places))
-    np.minimum.at(first, places[rows], rows)
-    return first[1:]
+    rows = np.arange(len(places))[::-1] if weights is None else np.flatnonzero(weights)[::-1]
+    out = np.full(len(coded.levels) + 1, len(places))
+    out[places[rows]] = rows  # of several rows the last one written, which is the first, stays
+    return out[1:]
 
 
 def add_values(
