@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import warnings
+from importlib.util import find_spec
 
 import matplotlib
 
@@ -29,6 +30,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+autodoc_mock_imports = [] if find_spec("river") else ["river"]  # of an extra
 
 
 def can_be_had(table: str) -> bool:
