@@ -57,10 +57,8 @@ class RowScorer:
 
     def joint_log_probability(self, row: Sequence[Any]) -> list[float]:
         """Score of each class, for the values of a row in the order of the schema."""
-        scores = self._intercept
-        for place, find in self._terms:
-            scores = [a + b for a, b in zip(scores, find(row[place]), strict=True)]
-        return scores
+        found = [find(row[place]) for place, find in self._terms]
+        return list(map(sum, zip(self._intercept, *found, strict=True)))
 
     def probability(self, row: Sequence[Any]) -> list[float]:
         """Probability of each class, for the values of a row in the order of the schema."""
@@ -117,17 +115,20 @@ def _intervals(term: TableTerm, encoding: Intervals) -> Callable[[Any], Scores]:
 
 
 def _parabolas(term: QuadraticTerm) -> Callable[[Any], Scores]:
-    offset, center, scale, missing, weight = term.parameters
-    with np.errstate(over="ignore"):
-        factor = math.sqrt(0.5) / scale
+    offsets, centers, scales, missing, weights = term.parameters
+    factors = math.sqrt(0.5) / scales
     absent: list[float] = missing.tolist()
-    classes = list(zip(*(p.tolist() for p in (offset, center, factor, weight)), strict=True))
+    classes = list(zip(*(p.tolist() for p in (offsets, centers, factors, weights)), strict=True))
 
     def found(value: Any) -> Scores:
         x = _number(value)
         if x is None:
             return absent
-        return [a - w * min(_FARTHEST, ((x - m) * f) * ((x - m) * f)) for a, m, f, w in classes]
+        scores = []
+        for offset, center, factor, weight in classes:
+            z = (x - center) * factor
+            scores.append(offset - weight * min(_FARTHEST, z * z))
+        return scores
 
     return found
 
