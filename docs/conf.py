@@ -29,6 +29,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+autodoc_mock_imports = ["river"]  # whose own methods are not to be described here
 
 
 def can_be_had(table: str) -> bool:

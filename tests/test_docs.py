@@ -24,6 +24,8 @@ PAGES = [
     for page in sorted(ROOT.glob("docs/**/*.rst"))
     if not {"_build", "_templates", "auto_examples", "generated"} & set(page.parts)
 ]
+#: Packages that pages need, besides those that all tests need.
+NEEDED = {"river": "river"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCKS = {
     ".rst": re.compile(r"^\.\. code-block:: console\n((?:\n|[ ]+.*\n)+)", re.M),
@@ -34,6 +36,8 @@ BLOCKS = {
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page(page, tmp_path, monkeypatch):
     """Python and the command line of a page share a folder, in this order."""
+    if page.stem in NEEDED:
+        pytest.importorskip(NEEDED[page.stem])
     monkeypatch.chdir(tmp_path)
     result = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0

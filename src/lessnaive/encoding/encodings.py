@@ -89,13 +89,14 @@ class Values(Encoding):
         return len(self.levels)
 
     @cached_property
-    def _code_of(self) -> dict[Value, int]:
+    def code_of(self) -> dict[Value, int]:
+        """The code of each value."""
         return {level: code for code, level in enumerate(self.levels, start=1)}
 
     def rows(self, column: Column) -> Rows:
         """Look up each value if the rows are few, else each value that may occur."""
-        find, unseen = self._code_of.get, self.n_codes + 1
-        if len(column) <= FEW_ROWS and len(self._code_of) <= _FEW_VALUES:
+        find, unseen = self.code_of.get, self.n_codes + 1
+        if len(column) <= FEW_ROWS and len(self.code_of) <= _FEW_VALUES:
             found = [0 if value is None else find(value, unseen) for value in column.plain()]
             return Rows(np.array(found), 0, None)
         codes, shift, levels = column.coded()
@@ -142,7 +143,8 @@ class Groups(Values):
         return len(self.groups)
 
     @cached_property
-    def _code_of(self) -> dict[Value, int]:
+    def code_of(self) -> dict[Value, int]:
+        """The code of each value."""
         return {level: code for code, group in enumerate(self.groups, start=1) for level in group}
 
     def labels(self) -> list[str]:

@@ -51,7 +51,7 @@ class Prequential:
     Rows before the first model is there cannot be tested, and are left out. A row of a class that
     the model does not know counts as wrong, and as if this class had had the probability
     :math:`1/(N + 2)` after N rows without it (the rule of succession), so that the log-loss stays
-    finite; other probabilities count as at least 2.2e-16, as in :func:`sklearn.metrics.log_loss`.
+    finite; other probabilities count as at least 2.2e-16, as in ``sklearn.metrics.log_loss``.
 
     Parameters
     ----------

@@ -37,12 +37,15 @@ def read_table(X: Any) -> Table:
     Parameters
     ----------
     X : data frame or array-like of shape (n_samples, n_features)
-        Numbers, strings, booleans, dates; None, NaN, NaT and NA are missing.
+        Numbers, strings, booleans, dates; None, NaN, NaT and NA are missing. A Table is returned as
+        it is.
 
     Returns
     -------
     Table
     """
+    if isinstance(X, Table):
+        return X
     if not isinstance(X, np.ndarray | list | tuple):
         from lessnaive.table.frames import frame_columns, is_frame, is_lazy
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from lessnaive.table.column import Coded, Column
 from lessnaive.table.kinds import Kind
+from lessnaive.table.reading import Table
 
-__all__ = ["KeptColumn", "RowsOfColumn"]
+__all__ = ["KeptColumn", "RowsOfColumn", "kept"]
 
 
 class KeptColumn(Column):
@@ -87,3 +88,8 @@ class RowsOfColumn(Column):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def kept(table: Table) -> Table:
+    """Return a table whose columns work out their numbers and codes once, for several uses."""
+    return Table([KeptColumn(column) for column in table.columns], table.n_rows, table.named)

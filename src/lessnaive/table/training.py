@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.table.column import Column
 from lessnaive.table.labels import encode_labels, read_weights
 from lessnaive.table.reading import Table, read_table
-from lessnaive.table.rows import KeptColumn, RowsOfColumn
+from lessnaive.table.rows import RowsOfColumn, kept
 from lessnaive.table.schema import Schema
 
 __all__ = ["Training", "no_values", "read_training"]
@@ -55,8 +54,7 @@ class Training:
 
     def kept(self) -> Training:
         """Return the same with columns that remember what was asked of them."""
-        columns: list[Column] = [KeptColumn(column) for column in self.table.columns]
-        return replace(self, table=Table(columns, self.table.n_rows, self.table.named))
+        return replace(self, table=kept(self.table))
 
     def select(self, places: Sequence[int]) -> Training:
         """Return the same with some of the columns only."""

@@ -8,6 +8,8 @@ from lessnaive.cli.errors import InputError
 from lessnaive.cli.streaming.batches import Batch, Tables
 from lessnaive.cli.streaming.checkpoint import Checkpoints, State
 from lessnaive.cli.streaming.interrupts import Interrupts
+from lessnaive.table import read_table
+from lessnaive.table.rows import kept
 
 __all__ = ["learn_stream"]
 
@@ -75,12 +77,13 @@ def _learn_whole_batches(
 def _learn(state: State, batch: Batch) -> None:
     """Test and train on a batch; where a row is refused, nothing has changed."""
     if len(batch.y):
-        rows = (batch.X, batch.y, batch.weights)
+        X = kept(read_table(batch.X))  # which is predicted, then learned
         try:
-            state.prequential.test_then_train(state.model, *rows)
+            state.prequential.test_then_train(state.model, X, batch.y, batch.weights)
         except ValueError as error:
             problem = str(error).removesuffix(".")
             raise InputError(f"{problem} (in the batch from {batch.where} on).") from None
+        rows = (batch.X, batch.y, batch.weights)
         state.baseline_prequential.test_then_train(state.baseline, *rows)
     state.n_read += batch.n_read
     state.n_bad += len(batch.bad)
