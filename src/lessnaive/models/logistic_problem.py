@@ -37,7 +37,7 @@ class LogisticProblem:
         self.parameters = parameters
         statistics = learn(_NaiveBayesOf(parameters), training, allow_empty=allow_empty)
         naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
-        self.design = Design(naive, training)
+        self.design = Design(naive, statistics)
         self.target = self._target()
         self._penalize_intercept = parameters.penalize_intercept
         if self._penalize_intercept is None:
@@ -48,9 +48,7 @@ class LogisticProblem:
             centered=self._centered, scaled=parameters.standardize
         )
         self._row_weights = training.weights
-        self._class_weights = np.bincount(
-            training.labels, training.weights, minlength=len(training.classes)
-        )
+        self._class_weights = statistics.class_count
         self.loss = LinearLoss(
             self.design.rows(training), coordinates, self._to_coordinates(self.target)
         )
