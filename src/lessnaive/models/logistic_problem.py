@@ -89,11 +89,15 @@ class LogisticProblem:
     def lambda_max(self, start: Floats) -> float:
         """Return the smallest penalty at which all penalized coefficients are at their target.
 
-        For the elastic net; a ridge has none, and is given that of an l1_ratio of 0.001.
+        It is the largest slope of the loss there, divided by :attr:`absolute_share`.
         """
-        penalty = self.penalty(1.0)
         gradient = self.loss.value_and_gradient(start)[1]
-        return penalty.lambda_max(gradient) / max(penalty.l1, 1e-3)
+        return self.penalty(1.0).lambda_max(gradient) / self.absolute_share
+
+    @property
+    def absolute_share(self) -> float:
+        """The share of absolute values in the penalty; a ridge, which has none, counts as 0.001."""
+        return max(self.penalty(1.0).l1, 1e-3)
 
     def coefficients(self, weights: Floats, lam: float) -> Floats:
         """Return the coefficients of the design columns, the intercept first.
