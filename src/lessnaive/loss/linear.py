@@ -45,9 +45,10 @@ class LinearLoss(Loss, Curvature):
         self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:
-        """Return the coefficients that the rows know."""
-        out = (self.coordinates @ (self.target + weights).T).T
-        return np.ascontiguousarray(out, dtype=np.float64)
+        """Return the coefficients that the rows know, of one or of many sets of weights."""
+        places = self.target + weights
+        out = (self.coordinates @ places.reshape(-1, self.shape[1]).T).T
+        return np.ascontiguousarray(out).reshape(*places.shape[:-1], self.rows.coefficients)
 
     def value(self, weights: Floats) -> float:
         """Return the loss."""
