@@ -1,119 +1,140 @@
-"""NBLogisticCV beside cv.glmnet and scikit-learn: a path of 100 penalties in 10 folds.
+"""Logistic regression beside cv.glmnet, scikit-learn and skglm: whole paths, and single fits.
 
-Run with ``python benchmarks/logistic.py`` (``--rows 2000`` for one of the tables). Times are
-seconds of all cores together, which other work on the machine changes least, and on the clock;
-those of R are without reading the table. glmnet is asked if ``Rscript`` and its package are there;
-it may end its path early, where the fit hardly changes, and ours never does. scikit-learn does the
-ridge, which is the easiest penalty for it, on our penalties.
+    export LESSNAIVE_DATA_HOME=~/tables                    # for credit-default
+    python benchmarks/logistic.py                          # or --rows 2000 for one of the tables
+    python benchmarks/logistic.py --report docs/studies    # writes the tables of the page as well
+
+A path is one of 100 penalties in 10 folds, and one more of all rows; all have the same folds.
+NBLogisticCV runs as many folds side by side as there are cores; cv.glmnet and scikit-learn run them
+one by one, so CPU seconds of all cores together are what compares, and what other work on the
+machine changes least. cv.glmnet (asked if ``Rscript`` and its package are there) stops a path where
+the fit hardly changes, and ours never does. scikit-learn does the ridge, which is the easiest
+penalty for it, on our penalties. The worst gap is how far a model of the path is above the minimum
+of its objective, relative to it: of the path of all rows, or for scikit-learn of the first fold.
+
+A single fit is timed with the loosest tolerance, in powers of ten, that leads to within 1e-7 of the
+minimum. Columns are standardized before, for all. On a busy machine ``--one-thread`` gives better
+numbers: threads of BLAS that wait for each other burn much time there. (Folds of NBLogisticCV are
+run side by side all the same.)
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
-import tempfile
-from collections.abc import Callable
-from functools import partial
+import csv
+import os
+import warnings
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegressionCV
+from logistic_peers import Path100, gaps, our_path, peer_path, r_path, single_fits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
-from lessnaive import NBLogisticCV, _core
+from lessnaive import _core
+from lessnaive.datasets import fetch
 
-GLMNET = """
-suppressMessages(library(glmnet))
-arguments <- commandArgs(TRUE)
-shape <- as.integer(arguments[2:3])
-x <- matrix(readBin(arguments[1], "double", prod(shape) + shape[1]), shape[1])
-y <- x[, shape[2] + 1]
-x <- x[, seq_len(shape[2])]
-times <- system.time(fit <- cv.glmnet(x, y, family = "binomial", nfolds = 10, nlambda = 100))
-cat(times["user.self"] + times["sys.self"], times["elapsed"], -min(fit$cvm) / 2)
-"""
-
-
-SHAPES = [(2_000, 50), (30_000, 23), (200_000, 100)]
-MODELS = {
-    "toward naive Bayes": {},
-    "lasso": {"target": "zero"},
-    "ridge": {"target": "zero", "penalty": "l2"},
-}
+PATHS_HEAD = ["table", "path", "CPU s", "clock s", "penalties", "held-out", "worst gap"]
+FITS_HEAD = ["table", "penalty", "solver", "tolerance", "CPU ms", "gap"]
+ENOUGH = 1e-7
+# The strength of single fits, as a share of the largest penalty of the lasso.
+SHARE = 0.01
 
 
-def table(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def made_up(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
     """Correlated columns, of which a fifth matter."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n, 1))
     slopes = np.where(np.arange(p) % 5 == 0, rng.normal(size=p), 0.0)
     return X, (X @ slopes + rng.logistic(size=n) > 0).astype(int)
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return what the work returns, the seconds of all cores, and those on the clock."""
-    start, busy = perf_counter(), process_time()
-    out = work()
-    return out, process_time() - busy, perf_counter() - start
+def credit_default() -> tuple[np.ndarray, np.ndarray]:
+    """30,000 rows of 23 columns, all taken as numbers."""
+    X, y = fetch("credit-default")
+    return X.astype(float).to_numpy(), np.asarray(y)
 
 
-def glmnet(X: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | None:
-    """Return times and score of R, or None if it is not there."""
-    with tempfile.TemporaryDirectory() as folder:
-        data, script = Path(folder) / "rows.bin", Path(folder) / "path.R"
-        np.column_stack([X, y]).T.tofile(data)
-        script.write_text(GLMNET)
-        command = ["Rscript", "--vanilla", str(script), str(data), *map(str, X.shape)]
-        try:
-            found = subprocess.run(command, check=True, capture_output=True, text=True)
-        except (FileNotFoundError, subprocess.CalledProcessError):
-            return None
-        cpu, wall, score = map(float, found.stdout.split())
-        return cpu, wall, score
+TABLES: dict[int, tuple[str, Any]] = {
+    2_000: ("2,000 x 50", lambda: made_up(2_000, 50)),
+    30_000: ("credit-default, 30,000 x 23", credit_default),
+    200_000: ("200,000 x 100", lambda: made_up(200_000, 100)),
+}
 
 
-def cross_validate(X: np.ndarray, y: np.ndarray, **parameters: str) -> NBLogisticCV:
-    """Fit the path in all folds."""
-    return NBLogisticCV(n_jobs=2, **parameters).fit(X, y)
+def line_of(table: str, name: str, path: Path100, gap: float) -> list[str]:
+    """Print and return a line of the table of paths."""
+    line = [table, name, f"{path.cpu:.2f}", f"{path.clock:.2f}", str(len(path.lams))]
+    line += [f"{path.score:.5f}", "" if np.isnan(gap) else f"{gap:.0e}"]
+    print("  ".join(f"{cell:>12}" for cell in line), flush=True)
+    return line
 
 
-def scikit_learn(X: np.ndarray, y: np.ndarray, lams: np.ndarray) -> LogisticRegressionCV:
-    """Fit the ridge along given penalties, in one process so that its time is seen."""
-    model = LogisticRegressionCV(
-        Cs=1 / lams,
-        l1_ratios=(0,),
-        cv=10,
-        scoring="neg_log_loss",
-        use_legacy_attributes=False,
-    )
-    return model.fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+def compare_paths(table: str, X: Any, y: Any, repeats: int) -> list[list[str]]:
+    """Run all paths of a table."""
+    folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
+    out = []
+    ridge = None
+    for name, parameters in {
+        "NBLogisticCV, toward naive Bayes": {},
+        "NBLogisticCV, lasso": {"target": "zero"},
+        "NBLogisticCV, ridge": {"target": "zero", "penalty": "l2"},
+    }.items():
+        path = our_path(X, y, folds, repeats, **parameters)
+        penalty = parameters.get("penalty", "l1")
+        gap = gaps(X, y, path, penalty).max() if parameters else np.nan
+        out.append(line_of(table, name, path, gap))
+        ridge = path
+    found = r_path(X, y, folds, repeats)
+    if found is not None:
+        out.append(line_of(table, "cv.glmnet, lasso", found, gaps(X, y, found, "l1").max()))
+    train = folds[0][0]
+    assert ridge is not None
+    peer = peer_path(X, y, folds, ridge.lams)
+    gap = gaps(X[train], y[train], peer, "l2").max()
+    out.append(line_of(table, "LogisticRegressionCV, ridge", peer, gap))
+    return out
 
 
-def show(task: str, cpu: float, clock: float, score: float) -> None:
-    """Print a line."""
-    print(f"{task:<44} {cpu:>8.2f} {clock:>8.2f} {score:>25.5f}", flush=True)
+def compare_fits(table: str, X: Any, y: Any, repeats: int) -> list[list[str]]:
+    """Run all single fits of a table."""
+    lam = SHARE * float(np.abs(X.T @ (y - y.mean())).max())
+    out = []
+    for penalty in ("l1", "l2"):
+        for fit in single_fits(X, y, lam, penalty, ENOUGH, repeats):
+            line = [table, penalty, fit.name, f"{fit.tol:.0e}", f"{1000 * fit.cpu:,.0f}"]
+            line.append(f"{fit.gap:.0e}")
+            print("  ".join(f"{cell:>12}" for cell in line), flush=True)
+            out.append(line)
+    return out
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, choices=[n for n, _ in SHAPES], help="one table only")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, choices=list(TABLES), help="one table only")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of which the best counts")
+    parser.add_argument("--one-thread", action="store_true", help="libraries start no threads")
+    parser.add_argument("--report", type=Path, help="folder for the tables of the page")
     options = parser.parse_args()
-    print(f"{_core.max_threads()} threads; 100 penalties x 10 folds, and the path of all rows")
-    print(f"{'':<44} {'CPU':>8} {'clock':>8} {'held-out log-likelihood':>25}")
-    for n, p in SHAPES:
-        if options.rows not in (None, n):
-            continue
-        X, y = table(n, p)
-        for name, parameters in MODELS.items():
-            model, *times = timed(partial(cross_validate, X, y, **parameters))
-            show(f"{n:,} x {p} NBLogisticCV {name}", *times, float(model.path_.scores.max()))
-        found = glmnet(X, y)
-        if found is not None:
-            show(f"{n:,} x {p} cv.glmnet lasso", *found)
-        peer, *times = timed(partial(scikit_learn, X, y, model.path_.lams))
-        score = np.squeeze(peer.scores_).mean(axis=0).max()
-        show(f"{n:,} x {p} LogisticRegressionCV ridge", *times, float(score))
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    paths, fits = [PATHS_HEAD], [FITS_HEAD]
+    with threadpool_limits(1 if options.one_thread else None):
+        print(f"{os.cpu_count()} cores, {_core.max_threads()} threads, load {os.getloadavg()}")
+        for rows, (name, make) in TABLES.items():
+            if options.rows not in (None, rows):
+                continue
+            X, y = make()
+            X = (X - X.mean(axis=0)) / X.std(axis=0)
+            repeats = options.repeats if rows < 100_000 else 1
+            fits += compare_fits(name, X, y, repeats)
+            paths += compare_paths(name, X, y, repeats)
+        print(f"load {os.getloadavg()}")
+    if options.report is not None:
+        for file, lines in (("logistic_paths", paths), ("logistic_fits", fits)):
+            with (options.report / f"{file}.csv").open("w", newline="") as handle:
+                csv.writer(handle, lineterminator="\n").writerows(lines)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ def test_rows_beside_plain_loops(n_classes):
     np.testing.assert_allclose(probability, np.exp(logs), rtol=1e-11, atol=1e-300)
     size = coefficients.size
     hessian = np.empty((size, size))
-    rows.curvature(coefficients, hessian)
+    rows.curvature(coefficients, n, hessian)
     p = expit(scores) if outputs == 1 else np.exp(logs)
     middle = np.einsum("io,ou->iou", p, np.eye(outputs)) - np.einsum("io,iu->iou", p, p)
     expected = np.einsum("i,iou,ia,ib->oaub", weights, middle, dense, dense)

@@ -1,9 +1,11 @@
-"""NBLogistic beside plain formulas, a conic solver, and scikit-learn."""
+"""NBLogistic beside plain formulas, a conic solver, scikit-learn and statsmodels."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,13 @@ from logistic_oracle import (
     naive_bayes_target,
     random_table,
 )
+from statsmodels_cases import likelihood_tables
 
+# Frozen by oracles/make_statsmodels_fits.py.
+STATSMODELS = json.loads(
+    Path(__file__).with_name("oracles").joinpath("statsmodels_fits.json").read_text()
+)["fits"]
+LIKELIHOOD_TABLES = likelihood_tables()
 RATIO = {"l1": 1.0, "l2": 0.0, "elastic_net": 0.4}
 
 
@@ -159,6 +167,19 @@ def test_without_penalty_it_is_maximum_likelihood(target, n_classes):
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("target", ["naive_bayes", "zero"])
+@pytest.mark.parametrize("table", LIKELIHOOD_TABLES)
+def test_without_penalty_it_is_the_fit_of_statsmodels(table, target):
+    X, y = LIKELIHOOD_TABLES[table]
+    peer = STATSMODELS[table]
+    model = NBLogistic(lam=0.0, target=target, categorical_features=None).fit(X, y)
+    found = coefficients_of(model)
+    if len(found) > 1:
+        found = found[1:] - found[0]
+    np.testing.assert_allclose(found, peer["coefficients"], rtol=1e-6)
+    assert -model.objective_ == pytest.approx(peer["log_likelihood"], rel=1e-12)
+
+
 @pytest.mark.parametrize(("penalty", "factor"), [("l1", 1.0), ("l2", 2.0)])
 @pytest.mark.parametrize("target", ["naive_bayes", "zero"])
 def test_two_classes_with_coefficients_each(target, penalty, factor):
@@ -210,6 +231,21 @@ def test_separable_rows_with_a_small_penalty(penalty, target):
     assert model.n_iter_ < 1000
     assert np.isfinite(coefficients_of(model)).all()
     assert (model.predict(x[:, None]) == (x > 0)).all()
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elastic_net"])
+@pytest.mark.parametrize("target", ["naive_bayes", "zero"])
+def test_separable_rows_with_a_penalty_that_rounding_eats(penalty, target):
+    """The minimum is too far for its slopes to be told from rounding: the solver says so soon."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 60)), np.arange(30) % 2
+    with pytest.warns(ConvergenceWarning, match="rounding leaves nothing to gain"):
+        model = NBLogistic(lam=1e-14, penalty=penalty, target=target).fit(X, y)
+    assert model.n_iter_ < 200
+    assert not model.converged_
+    assert np.isfinite(coefficients_of(model)).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert (model.predict(X) == y).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

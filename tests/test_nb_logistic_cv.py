@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -15,8 +16,10 @@ from model_files import check_same, round_trip
 
 SCORES = {
     "log_loss": lambda y, p: -log_loss(y, p, labels=[0, 1]),
+    "deviance": lambda y, p: -2 * log_loss(y, p, labels=[0, 1]),
     "brier": lambda y, p: -brier_score_loss(y, p[:, 1]),
     "accuracy": lambda y, p: accuracy_score(y, p.argmax(axis=1)),
+    "zero_one": lambda y, p: -np.mean(p.argmax(axis=1) != y),
     "auc": lambda y, p: roc_auc_score(y, p[:, 1]),
 }
 
@@ -116,6 +119,37 @@ def test_wide_tables_have_a_shorter_path():
     y = (X[:, 0] > 0).astype(int)
     model = NBLogisticCV(n_lams=4, cv=2).fit(X, y)
     assert model.path_.lams[-1] == pytest.approx(1e-2 * model.lambda_max_)
+
+
+@pytest.mark.parametrize("target", ["naive_bayes", "zero"])
+def test_the_path_of_a_ridge_goes_as_far_as_that_of_the_lasso(target):
+    """Both end at the same share of the largest slope; glmnet's ridge ends at a tenth of it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    y = (X @ rng.normal(size=5) + rng.logistic(size=3000) > 0).astype(int)
+    ends = {}
+    for penalty in ("l1", "elastic_net", "l2"):
+        model = NBLogisticCV(n_lams=8, cv=2, penalty=penalty, l1_ratio=0.2, target=target).fit(X, y)
+        ends[penalty] = model.path_.lams[-1]
+        free = NBLogistic(lam=0.0, target=target).fit(X, y)
+        # The penalty is too weak to move the last model from the maximum-likelihood fit.
+        np.testing.assert_allclose(model.path_.coef[-1], free.coef_, rtol=5e-3, atol=5e-3)
+    assert ends["l1"] == pytest.approx(ends["elastic_net"]) == pytest.approx(ends["l2"])
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped after 3 iterations")
+def test_separable_rows():
+    """Penalties of the path are small where models have little left to gain: all is finite."""
+    x = np.linspace(-1, 1, 60)
+    X = np.column_stack([x, np.cos(7 * x)])
+    for penalty in ("l1", "l2"):
+        model = NBLogisticCV(n_lams=20, lam_ratio=1e-9, cv=3, penalty=penalty).fit(X, x > 0)
+        assert np.isfinite(model.path_.coef).all()
+        assert np.isfinite(model.path_.fold_scores).all()
+        assert (model.predict(X) == (x > 0)).all()
+    with pytest.warns(ConvergenceWarning, match="reached max_iter=3 at"):
+        model = NBLogisticCV(lams=[1.0, 1e-9], cv=2, max_iter=3).fit(X, x > 0)
+    assert np.isfinite(model.path_.coef).all()
 
 
 def test_threads_and_folds_do_not_matter():

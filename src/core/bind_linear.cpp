@@ -48,12 +48,13 @@ double loss_binding(const LinearRows& rows, const Matrix& coefficients,
     return rows.loss(coefficients.data(), gradient ? gradient->data() : nullptr);
 }
 
-void curvature_binding(const LinearRows& rows, const Matrix& coefficients, Table out) {
+void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
+                       Table out) {
     require_coefficients(rows, coefficients);
     const size_t size = static_cast<size_t>(rows.outputs() * rows.coefficients());
     require(out.shape(0) == size && out.shape(1) == size, "out has the wrong shape");
     nb::gil_scoped_release release;
-    rows.curvature(coefficients.data(), out.data());
+    rows.curvature(coefficients.data(), enough, out.data());
 }
 
 void probabilities_binding(const LinearRows& rows, const Matrix& coefficients, Table out) {
@@ -114,8 +115,10 @@ void bind_linear(nb::module_& m) {
         .def("loss", &loss_binding, nb::arg("coefficients"), nb::arg("gradient").none(),
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
              "codes); fills its gradient unless None.")
-        .def("curvature", &curvature_binding, nb::arg("coefficients"), nb::arg("out"),
-             "Fill out with the Hessian by all coefficients.")
+        .def("curvature", &curvature_binding, nb::arg("coefficients"), nb::arg("enough"),
+             nb::arg("out"),
+             "Fill out with the Hessian by all coefficients, of so many rows or more at even "
+             "distances.")
         .def("probabilities", &probabilities_binding, nb::arg("coefficients"), nb::arg("out"),
              "Fill out (rows x classes) with probabilities.");
     nb::class_<LinearPath>(m, "LinearPath",

@@ -46,23 +46,38 @@ LESSNAIVE_WIDE void add_dot_tile(const double* const* a, const double* const* b,
         }
 }
 
+// The same for kA vectors and up to four others.
+template <int kA>
+inline void add_dot_tile(const double* const* a, const double* const* b, size_t n_b, int length,
+                         double* out, int64_t stride) {
+    switch (n_b) {
+        case 1:
+            return add_dot_tile<kA, 1>(a, b, length, out, stride);
+        case 2:
+            return add_dot_tile<kA, 2>(a, b, length, out, stride);
+        case 3:
+            return add_dot_tile<kA, 3>(a, b, length, out, stride);
+        default:
+            return add_dot_tile<kA, 4>(a, b, length, out, stride);
+    }
+}
+
 // out[i * stride + k] += a[i] . b[k]; with `half` (a and b of the same number) at least for k >= i.
 inline void add_dots(const double* const* a, size_t n_a, const double* const* b, size_t n_b,
                      int length, bool half, double* out, int64_t stride) {
-    constexpr size_t kA = 2, kB = 4;
-    for (size_t i = 0; i < n_a; i += kA) {
-        const size_t first = half ? i / kB * kB : 0;
-        for (size_t k = first; k < n_b; k += kB) {
-            double* tile = out + static_cast<int64_t>(i) * stride + static_cast<int64_t>(k);
-            if (i + kA <= n_a && k + kB <= n_b) {
-                add_dot_tile<kA, kB>(a + i, b + k, length, tile, stride);
-                continue;
-            }
-            for (size_t r = 0; r < std::min(kA, n_a - i); ++r)
-                for (size_t s = 0; s < std::min(kB, n_b - k); ++s)
-                    add_dot_tile<1, 1>(a + i + r, b + k + s, length,
-                                       tile + static_cast<int64_t>(r) * stride + s, stride);
-        }
+    // Twelve sums and what is added to them fill the registers; four vectors stay in the cache.
+    constexpr size_t kA = 3, kB = 4;
+    for (size_t k = 0; k < n_b; k += kB) {
+        const size_t width = std::min(kB, n_b - k);
+        const size_t end = half ? std::min(n_a, k + width) : n_a;
+        double* tile = out + static_cast<int64_t>(k);
+        size_t i = 0;
+        for (; i + kA <= end; i += kA)
+            add_dot_tile<kA>(a + i, b + k, width, length, tile + static_cast<int64_t>(i) * stride,
+                             stride);
+        for (; i < end; ++i)
+            add_dot_tile<1>(a + i, b + k, width, length, tile + static_cast<int64_t>(i) * stride,
+                            stride);
     }
 }
 

@@ -172,7 +172,7 @@ LinearPath::Point LinearPath::look(std::vector<double> weights) const {
 void LinearPath::look_at_curvature() {
     const int64_t inner = rows_.outputs() * coordinates_.rows;
     std::vector<double> by_coefficient(inner * inner);
-    rows_.curvature(coefficients(point_.weights).data(), by_coefficient.data());
+    rows_.curvature(coefficients(point_.weights).data(), rows_.rows(), by_coefficient.data());
     for (int o = 0; o < rows_.outputs(); ++o)
         for (int u = 0; u < rows_.outputs(); ++u)
             coordinates_.congruence(

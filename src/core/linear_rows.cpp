@@ -85,6 +85,14 @@ LESSNAIVE_WIDE void subtract(const double* minus, double* out) {
     for (int k = 0; k < kBlock; ++k) out[k] -= minus[k];
 }
 
+// A missing value stands at the center.
+LESSNAIVE_WIDE void subtract_center(double* values, double center, int count) {
+    for (int k = 0; k < count; ++k) {
+        const double away = values[k] - center;
+        values[k] = away == away ? away : 0.0;
+    }
+}
+
 LESSNAIVE_WIDE void divide(const double* by, double* out) {
     for (int k = 0; k < kBlock; ++k) out[k] /= by[k];
 }
@@ -289,36 +297,29 @@ LinearRows::LinearRows(const std::vector<Column>& numbers, const double* centers
         coefficients_ += coded[m].table_rows;
     }
     // Room for whole blocks, so that the inner loops need not look where the rows end.
-    const int64_t blocks = (rows + kBlock - 1) / kBlock;
-    const auto blockwise = [&](auto&& work) {
-        for (int64_t block = 0; block < blocks; ++block)
-            work(block, static_cast<int>(std::min<int64_t>(kBlock, rows - block * kBlock)));
-    };
-    cells_.resize(blocks * numbers_ * kBlock);
-    const int64_t tasks = numbers_ + static_cast<int64_t>(coded.size());
-    parallel_for(tasks, tasks * rows, [&](int64_t task) {
-        if (task < numbers_) {
-            const double center = centers[task];
-            blockwise([&](int64_t block, int count) {
-                double* to = cells_.data() + (block * numbers_ + task) * kBlock;
-                load_numbers(numbers[task], block * kBlock, count, to);
-                for (int k = 0; k < count; ++k) to[k] = std::isnan(to[k]) ? 0.0 : to[k] - center;
-            });
-        } else {
-            const size_t m = static_cast<size_t>(task - numbers_);
-            coded_[m].code.resize(blocks * kBlock);
-            blockwise([&](int64_t block, int count) {
-                load_codes(coded[m], block * kBlock, count, coded_[m].code.data() + block * kBlock);
-            });
-        }
-    });
-    labels_.resize(blocks * kBlock);
-    weights_.resize(blocks * kBlock);
+    const Tasks tasks = tasks_of(rows, 1);
+    const size_t room = static_cast<size_t>(tasks.blocks) * kBlock;
+    cells_.resize(room * static_cast<size_t>(numbers_));
+    for (Codes& each : coded_) each.code.resize(room);
+    labels_.resize(room);
+    weights_.resize(room);
     const CodedColumn label_codes{labels, 0, classes};
-    blockwise([&](int64_t block, int count) {
-        uint32_t found[kBlock];
-        load_codes(label_codes, block * kBlock, count, found);
-        std::copy_n(found, count, labels_.data() + block * kBlock);
+    // Block by block: a table that stands row by row is read once so.
+    parallel_for(tasks.count, rows * coefficients_, [&](int64_t task) {
+        tasks.visit(task, [&](int64_t block) {
+            const int64_t first = block * kBlock;
+            const int count = static_cast<int>(std::min<int64_t>(kBlock, rows - first));
+            for (int64_t j = 0; j < numbers_; ++j) {
+                double* to = cells_.data() + (block * numbers_ + j) * kBlock;
+                load_numbers(numbers[j], first, count, to);
+                subtract_center(to, centers[j], count);
+            }
+            for (size_t m = 0; m < coded.size(); ++m)
+                load_codes(coded[m], first, count, coded_[m].code.data() + first);
+            uint32_t found[kBlock];
+            load_codes(label_codes, first, count, found);
+            std::copy_n(found, count, labels_.data() + first);
+        });
     });
     if (weights)
         std::copy_n(weights, rows, weights_.data());
@@ -352,25 +353,32 @@ double LinearRows::loss(const double* coefficients, double* gradient) const {
     return out;
 }
 
-void LinearRows::curvature(const double* coefficients, double* out) const {
+void LinearRows::curvature(const double* coefficients, int64_t enough, double* out) const {
     const int64_t p = coefficients_, size = outputs() * p;
     const Tasks tasks = tasks_of(rows_, size * size);
-    std::vector<double> parts(tasks.count * size * size, 0.0);
-    parallel_for(tasks.count, rows_ * size, [&](int64_t task) {
+    std::vector<double> parts(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
+    const int64_t stride = std::max<int64_t>(1, rows_ / std::max<int64_t>(enough, 1));
+    parallel_for(tasks.count, rows_ * size / stride, [&](int64_t task) {
         LinearPass pass(*this);
         double* part = parts.data() + task * size * size;
         tasks.visit(task, [&](int64_t block) {
+            if (block % stride != 0) return;
             pass.score(block, coefficients);
             pass.probabilities();
+            weight[task] += sum_of(pass.weights());
             for (int o = 0; o < outputs(); ++o)
                 for (int u = o; u < outputs(); ++u)
                     pass.add_products(pass.second_derivatives(o, u), part + o * p * size + u * p,
                                       size);
         });
     });
+    double looked_at = 0;
+    for (double each : weight) looked_at += each;
+    if (stride > 1 && looked_at == 0) return curvature(coefficients, rows_, out);
+    const double factor = stride > 1 ? total_weight_ / looked_at : 1.0;
     std::fill_n(out, size * size, 0.0);
     for (int64_t task = 0; task < tasks.count; ++task)
-        for (int64_t i = 0; i < size * size; ++i) out[i] += parts[task * size * size + i];
+        for (int64_t i = 0; i < size * size; ++i) out[i] += factor * parts[task * size * size + i];
     // Each block of outputs is symmetric, and so is the whole.
     for (int o = 0; o < outputs(); ++o)
         for (int u = o; u < outputs(); ++u)

@@ -13,6 +13,9 @@ __all__ = ["LinearLoss"]
 
 Floats = NDArray[np.float64]
 
+# Number of places where the loss is remembered.
+_REMEMBERED = 4
+
 
 class LinearLoss(Loss, Curvature):
     r"""The negative log-likelihood of a linear model, by its coefficients around a target.
@@ -39,18 +42,32 @@ class LinearLoss(Loss, Curvature):
         self.target = target
         self.shape = target.shape
         self.n_rows = rows.rows
+        self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:
-        """Return the coefficients that the rows know."""
-        out = (self.coordinates @ (self.target + weights).T).T
-        return np.ascontiguousarray(out, dtype=np.float64)
+        """Return the coefficients that the rows know, of one or of many sets of weights."""
+        places = self.target + weights
+        out = (self.coordinates @ places.reshape(-1, self.shape[1]).T).T
+        return np.ascontiguousarray(out).reshape(*places.shape[:-1], self.rows.coefficients)
 
     def value(self, weights: Floats) -> float:
         """Return the loss."""
         return self.rows.loss(self.coefficients(weights), None)
 
     def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the loss and its gradient."""
+        """Return the loss and its gradient.
+
+        Solvers begin where others have looked already, so the last places are remembered.
+        """
+        place = weights.tobytes()
+        if place not in self._looks:
+            if len(self._looks) == _REMEMBERED:
+                del self._looks[next(iter(self._looks))]
+            self._looks[place] = self._look(weights)
+        value, gradient = self._looks[place]
+        return value, gradient.copy()
+
+    def _look(self, weights: Floats) -> tuple[float, Floats]:
         coefficients = self.coefficients(weights)
         gradient = np.empty_like(coefficients)
         value = self.rows.loss(coefficients, gradient)
@@ -59,8 +76,8 @@ class LinearLoss(Loss, Curvature):
     def curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
-        """Return the Hessian by the chosen coordinates; always of all rows."""
-        full = self._hessian(self.coefficients(weights))
+        """Return the Hessian by the chosen coordinates, of rows at even distances."""
+        full = self._hessian(self.coefficients(weights), n_rows)
         return np.ascontiguousarray(full[np.ix_(chosen, chosen)])
 
     def path(self, factor: Floats, start: Floats) -> _core.LinearPath:
@@ -92,7 +109,7 @@ class LinearLoss(Loss, Curvature):
         """
         n_outputs, n_coordinates = self.shape
         zero = np.zeros((n_outputs, self.rows.coefficients))
-        hessian = self._hessian(zero)
+        hessian = self._hessian(zero, self.n_rows)
         if n_outputs == 1:
             bound = float(np.linalg.eigvalsh(hessian)[-1])
             return Lipschitz(float(np.trace(hessian)) * 4, bound)
@@ -100,11 +117,11 @@ class LinearLoss(Loss, Curvature):
         block = block / ((1 - 1 / n_outputs) / n_outputs)
         return Lipschitz(float(np.trace(block)), 0.5 * float(np.linalg.eigvalsh(block)[-1]))
 
-    def _hessian(self, coefficients: Floats) -> Floats:
+    def _hessian(self, coefficients: Floats, n_rows: int) -> Floats:
         n_outputs, n_coordinates = self.shape
         size = self.rows.coefficients
         inner = np.empty((n_outputs * size, n_outputs * size))
-        self.rows.curvature(coefficients, inner)
+        self.rows.curvature(coefficients, n_rows, inner)
         out = np.empty((n_outputs * n_coordinates, n_outputs * n_coordinates))
         for a in range(n_outputs):
             for b in range(n_outputs):

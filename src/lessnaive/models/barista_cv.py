@@ -58,8 +58,9 @@ class BaristaNBCV(LearnedWeights):
         Number of values of l1 of the "auto" grid.
     l1_ratio : float, default=1e-3
         The smallest l1 of the "auto" grid, as a share of the largest.
-    scoring : {"log_loss", "brier", "accuracy", "auc"}, default="log_loss"
-        What is compared on the held-out rows.
+    scoring : {"log_loss", "deviance", "brier", "zero_one", "accuracy", "auc"}, default="log_loss"
+        What is compared on the held-out rows; losses count with a minus. The deviance is twice the
+        log-loss, and "zero_one" one minus the accuracy.
     rule : {"best", "one_se"}, default="best"
         Whether to take the pair with the best mean score, or the strongest penalties (l1 first)
         whose score is within one standard error of it.

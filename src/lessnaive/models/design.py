@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, lil_array
 
 from lessnaive import _core
+from lessnaive.likelihood.gaussian import merged_moments
+from lessnaive.likelihood.statistics import ValueMoments
+from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term
 from lessnaive.table.training import Training
 
@@ -48,8 +51,8 @@ class Design:
     naive : Scorecard
         Naive Bayes: parabolas of numeric columns with one variance for all classes, and tables of
         the values of categorical columns.
-    training : Training
-        The rows.
+    statistics : NaiveBayesStatistics
+        What naive Bayes was learned from.
 
     Attributes
     ----------
@@ -59,15 +62,15 @@ class Design:
         Mean and standard deviation of each design column over all rows.
     """
 
-    def __init__(self, naive: Scorecard, training: Training) -> None:
+    def __init__(self, naive: Scorecard, statistics: NaiveBayesStatistics) -> None:
         self.naive = naive
         self._parts: list[_Numeric | _Categorical] = []
         means: list[float] = []
         variances: list[float] = []
-        for term in naive.terms:
+        for term, column in zip(naive.terms, statistics.columns, strict=True):
             if isinstance(term, QuadraticTerm):
-                values = _values(term, training)
-                mean, variance = _moments(values, training.weights)
+                assert isinstance(column, ValueMoments)
+                mean, variance = _mean_and_variance(column)
                 self._parts.append(_Numeric(term, mean))
                 means.append(mean)
                 variances.append(variance)
@@ -210,22 +213,9 @@ def design_names(terms: Sequence[Term]) -> list[str]:
     return out
 
 
-def _values(term: QuadraticTerm, training: Training) -> Floats:
-    return np.asarray(training.table.columns[term.inputs[0]].numbers(), dtype=np.float64)
-
-
-def _moments(values: Floats, weights: Floats | None) -> tuple[float, float]:
+def _mean_and_variance(column: ValueMoments) -> tuple[float, float]:
     """Return the mean of the values, and the variance where missing ones are at the mean."""
-    total = len(values) if weights is None else float(weights.sum())
-    there = ~np.isnan(values)
-    if weights is not None:
-        there &= weights > 0
-    if not there.all():
-        values = values[there]
-        weights = None if weights is None else weights[there]
-    if len(values) == 0:
+    weight, mean, mean_rest, squares, squares_rest, missing = merged_moments(column.moments)
+    if weight == 0:
         return 0.0, 0.0
-    mean = float(np.average(values, weights=weights))
-    away = values - mean
-    squares = float(away @ (away if weights is None else away * weights))
-    return mean, squares / total
+    return float(mean + mean_rest), float((squares + squares_rest) / (weight + missing))

@@ -170,8 +170,8 @@ def score_path(
     labels, kept = held_out.labels, held_out.weights
     counted: Any = slice(None) if kept is None else np.flatnonzero(kept)
     out = np.empty(len(weights))
-    for place, each in enumerate(weights):
-        rows.probabilities(problem.loss.coefficients(each), probability)
+    for place, coefficients in enumerate(problem.loss.coefficients(weights)):
+        rows.probabilities(coefficients, probability)
         out[place] = score(
             probability[counted], labels[counted], None if kept is None else kept[counted]
         )

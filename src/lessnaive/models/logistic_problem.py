@@ -37,7 +37,7 @@ class LogisticProblem:
         self.parameters = parameters
         statistics = learn(_NaiveBayesOf(parameters), training, allow_empty=allow_empty)
         naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
-        self.design = Design(naive, training)
+        self.design = Design(naive, statistics)
         self.target = self._target()
         self._penalize_intercept = parameters.penalize_intercept
         if self._penalize_intercept is None:
@@ -48,9 +48,7 @@ class LogisticProblem:
             centered=self._centered, scaled=parameters.standardize
         )
         self._row_weights = training.weights
-        self._class_weights = np.bincount(
-            training.labels, training.weights, minlength=len(training.classes)
-        )
+        self._class_weights = statistics.class_count
         self.loss = LinearLoss(
             self.design.rows(training), coordinates, self._to_coordinates(self.target)
         )
@@ -91,11 +89,15 @@ class LogisticProblem:
     def lambda_max(self, start: Floats) -> float:
         """Return the smallest penalty at which all penalized coefficients are at their target.
 
-        For the elastic net; a ridge has none, and is given that of an l1_ratio of 0.001.
+        It is the largest slope of the loss there, divided by :attr:`absolute_share`.
         """
-        penalty = self.penalty(1.0)
         gradient = self.loss.value_and_gradient(start)[1]
-        return penalty.lambda_max(gradient) / max(penalty.l1, 1e-3)
+        return self.penalty(1.0).lambda_max(gradient) / self.absolute_share
+
+    @property
+    def absolute_share(self) -> float:
+        """The share of absolute values in the penalty; a ridge, which has none, counts as 0.001."""
+        return max(self.penalty(1.0).l1, 1e-3)
 
     def coefficients(self, weights: Floats, lam: float) -> Floats:
         """Return the coefficients of the design columns, the intercept first.

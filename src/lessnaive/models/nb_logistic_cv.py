@@ -28,7 +28,8 @@ __all__ = ["NBLogisticCV"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.integer]
 
-# The smallest penalty as a share of the largest, with more rows than columns and with fewer.
+# The smallest penalty as a share of the largest slope at the target, with more rows than columns
+# and with fewer.
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
@@ -36,9 +37,13 @@ class NBLogisticCV(FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
-    zero, the class shares), down to `lam_ratio` times that. In each fold naive Bayes is learned
-    from the training rows alone, and the penalty is that of the path times the share of the weight
-    of the rows that is left, since the loss is a sum over rows.
+    zero, the class shares; with squares nearly so), down to `lam_ratio` times that. In each fold
+    naive Bayes is learned from the training rows alone, and the penalty is that of the path times
+    the share of the weight of the rows that is left, since the loss is a sum over rows.
+
+    The models of the paths are found until their objective is within about 1e-9 of its minimum,
+    relative to it, as the quadratic model of the solver estimates that; the chosen one is fitted
+    again as :class:`NBLogistic` does it.
 
     Parameters
     ----------
@@ -54,11 +59,13 @@ class NBLogisticCV(FittedLogistic):
     n_lams : int, default=100
         Number of penalties of the path, whose logarithms are evenly spaced.
     lam_ratio : float, default=None
-        The smallest penalty of the path as a share of the largest; None: 1e-4 with more rows than
-        design columns, else 1e-2.
-    scoring : {"log_loss", "brier", "accuracy", "auc"}, default="log_loss"
-        What is compared on the held-out rows. The log-loss is half the deviance, and accuracy one
-        minus the 0-1 loss: they choose the same.
+        The smallest penalty of the path as a share of the largest. None: the smallest is 1e-4 times
+        the largest slope of the loss at the target (which is ``lambda_max_`` for "l1"), or 1e-2
+        times with no more rows than design columns.
+    scoring : {"log_loss", "deviance", "brier", "zero_one", "accuracy", "auc"}, default="log_loss"
+        What is compared on the held-out rows; losses count with a minus. The deviance is twice the
+        log-loss, and "zero_one" (the share of wrong rows) one minus the accuracy: they choose the
+        same.
     rule : {"best", "one_se"}, default="best"
         Whether to take the penalty with the best mean score, or the strongest one whose score is
         within one standard error of it.
@@ -217,6 +224,7 @@ class NBLogisticCV(FittedLogistic):
         ratio = self.lam_ratio
         if ratio is None:
             ratio = _RATIO if problem.loss.n_rows > len(problem.design) else _RATIO_OF_WIDE
+            ratio *= problem.absolute_share
         # Where nothing wants to move, any penalty does.
         largest = lambda_max if lambda_max > 0 else 1.0
         return largest * np.geomspace(1.0, ratio, self.n_lams)

@@ -24,6 +24,13 @@ def negative_log_loss(
     return float(np.average(logs, weights=weights))
 
 
+def negative_deviance(
+    probability: Floats, labels: NDArray[np.integer], weights: Floats | None
+) -> float:
+    """Twice the mean log-probability of the true class: the deviance with a minus."""
+    return 2.0 * negative_log_loss(probability, labels, weights)
+
+
 def negative_brier(
     probability: Floats, labels: NDArray[np.integer], weights: Floats | None
 ) -> float:
@@ -41,6 +48,13 @@ def accuracy(probability: Floats, labels: NDArray[np.integer], weights: Floats |
     return float(np.average(probability.argmax(axis=1) == labels, weights=weights))
 
 
+def negative_zero_one(
+    probability: Floats, labels: NDArray[np.integer], weights: Floats | None
+) -> float:
+    """Share of the rows whose most probable class is not the true one, with a minus."""
+    return accuracy(probability, labels, weights) - 1.0
+
+
 def auc(probability: Floats, labels: NDArray[np.integer], weights: Floats | None) -> float:
     """Area under the ROC curve; with more than two classes the mean over each against the rest.
 
@@ -55,7 +69,9 @@ def auc(probability: Floats, labels: NDArray[np.integer], weights: Floats | None
 #: The scores by name.
 SCORES: dict[str, Score] = {
     "log_loss": negative_log_loss,
+    "deviance": negative_deviance,
     "brier": negative_brier,
+    "zero_one": negative_zero_one,
     "accuracy": accuracy,
     "auc": auc,
 }

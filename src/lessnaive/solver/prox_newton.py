@@ -39,6 +39,8 @@ _NEAR = 1e-2
 _SHORT = 0.2
 _FIRST_DAMPING = 1e-3
 _MOST_DAMPING = 1e8
+# Steps in a row that the objective does not show, at the most: then rounding is all that is left.
+_MOST_IDLE = 30
 # Rounds of the inner solver at the most.
 _MOST_ROUNDS = 50
 
@@ -110,7 +112,7 @@ class ProxNewton(Solver):
         self._note(history, point, 0.0)
         first = point.residual
         rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
-        n_iter, stalled, move = 0, False, np.zeros_like(start)
+        n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(start)
         while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
             # The model need not be minimized any better than it fits.
             share = min(0.05, point.residual / first)
@@ -129,6 +131,9 @@ class ProxNewton(Solver):
             if near and following.residual > _SLOW * point.residual:
                 rows = min(loss.n_rows, 4 * rows)
             damping = _adapted(damping, step)
+            shown = following.objective < (1 - _ROUNDING) * point.objective
+            idle = 0 if shown else idle + 1
+            stalled = idle >= _MOST_IDLE
             move = following.weights - point.weights
             point = following
             self._note(history, point, step)
