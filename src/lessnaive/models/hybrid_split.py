@@ -177,10 +177,16 @@ def conditional_dependence(training: Training) -> tuple[Floats, NDArray[np.int64
         left = whiteners[j].T @ within[starts[j] : starts[j + 1]]
         for k in range(j + 1, width):
             cross = left[:, starts[k] : starts[k + 1]] @ whiteners[k]
-            squares = np.minimum(np.linalg.svd(cross, compute_uv=False) ** 2, _MOST)
+            squares = np.minimum(_squared_singular_values(cross), _MOST)
             information = -0.5 * np.log1p(-squares).sum()
             out[j, k] = out[k, j] = information - sizes[j] * sizes[k] / (2 * n_rows)
     return out, sizes
+
+
+def _squared_singular_values(matrix: Floats) -> Floats:
+    if min(matrix.shape) > 1:
+        return np.asarray(np.linalg.svd(matrix, compute_uv=False) ** 2)
+    return np.array([np.sum(matrix**2)])  # a vector has one, its length
 
 
 def _products(training: Training) -> tuple[Floats, Floats, list[int]]:
