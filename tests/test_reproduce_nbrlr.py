@@ -190,10 +190,15 @@ def fake_results(n: int) -> list[dict[str, Any]]:
 def test_the_report(tmp_path):
     results = fake_results(6)
     unfinished = [row for row in fake_results(7) if row["repetition"] == 6][:3]
-    write_report(results + unfinished, [SMALL], 100, tmp_path, Console(quiet=True))
+    with (tmp_path / "report.txt").open("w", encoding="utf-8") as file:
+        console = Console(file=file, width=160)
+        write_report(results + unfinished, [SMALL], 100, tmp_path, console)
+    text = (tmp_path / "report.txt").read_text(encoding="utf-8")
+    assert "Setting 1: Mean squared error of the coefficients (6 repetitions)" in text
+    assert "…" not in text
     lines = (tmp_path / "nbrlr_mse_1.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == ",rows,columns,r,repetitions,NBRLR,LR,NB,lasso,ridge,elastic net"
-    assert lines[3] == "paper,100,10,0.1,100,0.332,0.429,0.335,0.574,0.541,0.403"
+    assert lines[0] == "table,,NBRLR,LR,NB,lasso,ridge,elastic net"
+    assert lines[3] == '"100 x 10, r = 0.1",paper,0.332,0.429,0.335,0.574,0.541,0.403'
     runs = by_table(results + unfinished)
     found = {
         key: np.array([runs[SMALL, *key][r]["mse"] for r in range(6)])
@@ -201,7 +206,7 @@ def test_the_report(tmp_path):
     }
     p = ttest_rel(found["LR", ""], found["NBRLR", "best"]).pvalue
     best, one_se = csv.reader(lines[1:3])
-    assert best[:5] == ["ours, CV minimum", "100", "10", "0.1", "6"]
+    assert best[:2] == ["100 x 10, r = 0.1", "CV minimum"]
     assert f"{found['NBRLR', 'best'].mean():.3f}" in best
     assert f"{found['LR', ''].mean():.3f} ({p:.3f})" in best
     assert any(cell.startswith(f"{found['lasso', 'one_se'].mean():.3f} (") for cell in one_se)
