@@ -78,9 +78,9 @@ def write_report(
             text = make_table(runs, own, measure, f"Setting {setting}: {measure.title}")
             text.show(console)
             text.write_csv(folder / f"nbrlr_{measure.name}_{setting}.csv")
-    rules = which_rule(runs, present)
-    rules.show(console)
-    rules.write_csv(folder / "nbrlr_rules.csv")
+    for name, text in {"wins": wins(runs, present), "rules": which_rule(runs, present)}.items():
+        text.show(console)
+        text.write_csv(folder / f"nbrlr_{name}.csv")
 
 
 def by_table(rows: list[dict[str, Any]]) -> Runs:
@@ -141,24 +141,23 @@ def _cell(runs: Runs, table: Table, method: str, rule: str, name: str) -> str:
     values = _values(runs[table, method, rule], name)
     if (method, rule) == ("NBRLR", "best"):
         return _number(float(values.mean()))
-    p = paired_p_value(values, _values(runs[table, "NBRLR", "best"], name))
-    return f"{_number(float(values.mean()))} {p}"
+    p = paired_p_value(values - _values(runs[table, "NBRLR", "best"], name))
+    shown = "" if np.isnan(p) else " (<0.001)" if p < 0.001 else f" ({p:.3f})"
+    return f"{_number(float(values.mean()))}{shown}"
 
 
 def _values(found: dict[int, dict[str, Any]], name: str) -> Floats:
     return np.array([found[repetition][name] for repetition in sorted(found)])
 
 
-def paired_p_value(values: Floats, others: Floats) -> str:
-    """Return the p-value of a two-tailed paired t-test, as in the paper."""
-    difference = values - others
+def paired_p_value(difference: Floats) -> float:
+    """Return the p-value of a two-tailed paired t-test, as in the paper; NaN for one pair."""
     if len(difference) < 2:
-        return ""
+        return float("nan")
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     if error == 0:
-        return "(1)" if difference[0] == 0 else "(<0.001)"
-    p = 2 * float(t.sf(abs(difference.mean()) / error, len(difference) - 1))
-    return "(<0.001)" if p < 0.001 else f"({p:.3f})"
+        return 1.0 if difference[0] == 0 else 0.0
+    return 2 * float(t.sf(abs(difference.mean()) / error, len(difference) - 1))
 
 
 def moments(found: dict[int, dict[str, Any]], table: Table) -> dict[str, float]:
@@ -170,6 +169,33 @@ def moments(found: dict[int, dict[str, Any]], table: Table) -> dict[str, float]:
         "bias": float(((truth - estimates.mean(axis=0)) ** 2).mean()),
         "variance": float(spread),
     }
+
+
+def wins(runs: Runs, tables: Sequence[Table]) -> TextTable:
+    """Count the tables on which NBRLR, at its CV minimum, is better than others, and worse."""
+    lines = []
+    others = [(m, rule) for m in METHODS for rule in (RULES if m in PENALIZED else ("",))][2:]
+    for setting in sorted({table.setting for table in tables}):
+        own = [table for table in tables if table.setting == setting]
+        for measure in COMPARED:
+            line = [str(setting), measure.title]
+            for method, rule in others:
+                signs = [_sign(runs, each, method, rule, measure.name) for each in own]
+                known = [sign for sign in signs if sign is not None]
+                line.append(f"{known.count(1)} : {known.count(-1)}" if known else "")
+            lines.append(line)
+    title = "Tables on which NBRLR is better : worse (p < 0.05)"
+    names = [f"{method}, {RULE_NAMES[rule]}" if rule else method for method, rule in others]
+    return TextTable(title, ["setting", "measure", *names], lines)
+
+
+def _sign(runs: Runs, table: Table, method: str, rule: str, name: str) -> int | None:
+    """Return 1 where NBRLR is better, -1 where it is worse, 0 if one cannot tell."""
+    if not _has(runs, table, method, name):
+        return None
+    others = _values(runs[table, method, rule], name)
+    difference = others - _values(runs[table, "NBRLR", "best"], name)
+    return int(np.sign(difference.mean())) if paired_p_value(difference) < 0.05 else 0
 
 
 def which_rule(runs: Runs, tables: Sequence[Table]) -> TextTable:

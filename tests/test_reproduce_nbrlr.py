@@ -218,6 +218,20 @@ def test_the_report(tmp_path):
     assert rules[2] == "lasso,0,1"  # 0.574 is nearer to 0.25 than to 0.04
 
 
+def test_wins(tmp_path):
+    results = fake_results(5)
+    for row in results:
+        for rule in row["rules"].values():
+            rule["error"] = {"NB": 0.4, "ridge": 0.2}.get(row["method"], 0.3)
+            rule["error"] += 0.001 * row["repetition"] * (row["method"] in ("NB", "ridge"))
+    write_report(results, [SMALL], 5, tmp_path, Console(quiet=True))
+    lines = csv.DictReader((tmp_path / "nbrlr_wins.csv").read_text(encoding="utf-8").splitlines())
+    [line] = [line for line in lines if line["measure"].startswith("0-1")]
+    assert line["NB"] == "1 : 0"
+    assert line["ridge, CV minimum"] == line["ridge, one s.e."] == "0 : 1"
+    assert line["LR"] == line["hybrid LR-NB"] == "0 : 0"
+
+
 def test_bias_and_variance():
     found = {
         place: {"coefficients": (true_coefficients(SMALL) + shift).tolist()}
