@@ -86,7 +86,7 @@ SIZES = [30, 60, 125, 250, 500]
 
 def curve(draw, sizes, n_test):
     """Mean losses, of shape (sizes, models)."""
-    table = np.empty((4, len(sizes), len(MODELS)))
+    table = np.empty((6, len(sizes), len(MODELS)))
     for repetition, part in enumerate(table):
         X, y = draw(np.random.default_rng(repetition), sizes[-1] + n_test)
         for place, n in enumerate(sizes):

@@ -220,14 +220,14 @@ def _whitener(within: Floats, total: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Number:
-    """A numeric column as a design column: centered, and 0 where missing."""
+    """A numeric column as a design column: from -1 to 1, with mean 0, and 0 where missing."""
 
-    centered: Floats
+    values: Floats
 
     n_columns = 1
 
     def design(self, rows: slice) -> Floats:
-        return self.centered[rows, None]
+        return self.values[rows, None]
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,10 @@ def _number(column: Column, weights: Floats | None) -> _Number:
     there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     own = None if weights is None else weights[there]
     mean = float(np.average(values[there], weights=own)) if there.any() else 0.0
-    centered = values - mean
-    return _Number(np.where(np.isnan(centered), 0.0, centered))
+    centered = np.where(np.isnan(values), 0.0, values - mean)
+    # The unit does not matter, but squares of very large and very small numbers are out of range.
+    largest = np.abs(centered).max(initial=0.0)
+    return _Number(centered / largest if largest > 0 else centered)
 
 
 def _category(column: Column, weights: Floats | None) -> _Category:
