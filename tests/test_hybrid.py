@@ -81,6 +81,23 @@ def test_the_formula_with_the_parts_of_scikit_learn(columns):
     assert model.nb_features_.tolist() == others
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("missing", ["ignore", "category"])
+def test_the_formula_with_columns_of_all_kinds(n_classes, missing):
+    X, y = table(n_classes)
+    logistic = ["flag", "x", "colour"]
+    others = [name for name in X.columns if name not in logistic]
+    model = HybridLRNB(assignment=logistic, numeric="mdlp", missing=missing).fit(X, y)
+    first = NBLogistic(lam=0.0).fit(X[logistic], y)
+    naive = NaiveBayes(numeric="mdlp", missing=missing).fit(X[others], y)
+    new, _ = table(n_classes, seed=1, gaps=0.3)
+    new.loc[::7, ["colour", "switch"]] = "never seen"
+    score = first.predict_log_proba(new[logistic]) + naive.predict_joint_log_proba(new[others])
+    score -= naive.class_log_prior_
+    expected = score - np.logaddexp.reduce(score, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_log_proba(new), expected, atol=1e-6)
+
+
 def test_columns_are_given_by_name_place_or_mask():
     X, y = table()
     names = [X.columns[4], X.columns[1]]
@@ -124,9 +141,10 @@ def test_dependence_of_numbers_and_categories():
         assert dependence[j, k] == dependence[k, j] == pytest.approx(expected, abs=1e-12)
     assert not np.diag(dependence).any()
     # Neither units nor the names of values, and so the one that is left out, matter.
-    other = frame.assign(number=1e6 - 1e-3 * number, grade=(9 - grade).astype(str))
-    again, _ = conditional_dependence(read_training(other, y, None, "from_dtype"))
-    np.testing.assert_allclose(again, dependence, atol=1e-9)
+    for unit in (1e-3, 1e-200, 1e200):
+        other = frame.assign(number=5 * unit - unit * number, grade=(9 - grade).astype(str))
+        again, _ = conditional_dependence(read_training(other, y, None, "from_dtype"))
+        np.testing.assert_allclose(again, dependence, atol=1e-9)
 
 
 def test_dependence_has_mean_zero_for_independent_columns():

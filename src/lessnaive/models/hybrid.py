@@ -265,7 +265,8 @@ class HybridLRNB(ScorecardClassifier):
         folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
 
         def score_fold(train: Rows, test: Rows) -> Floats:
-            return self._score_splits(training.take(train), training.take(test), tried)
+            train_rows, test_rows = training.take(train).kept(), training.take(test).kept()
+            return self._score_splits(train_rows, test_rows, tried)
 
         scores = np.full((len(folds), len(training.schema) + 1), np.nan)
         scores[:, tried] = over_folds(score_fold, folds, self.n_jobs)

@@ -177,10 +177,16 @@ def conditional_dependence(training: Training) -> tuple[Floats, NDArray[np.int64
         left = whiteners[j].T @ within[starts[j] : starts[j + 1]]
         for k in range(j + 1, width):
             cross = left[:, starts[k] : starts[k + 1]] @ whiteners[k]
-            squares = np.minimum(np.linalg.svd(cross, compute_uv=False) ** 2, _MOST)
+            squares = np.minimum(_squared_singular_values(cross), _MOST)
             information = -0.5 * np.log1p(-squares).sum()
             out[j, k] = out[k, j] = information - sizes[j] * sizes[k] / (2 * n_rows)
     return out, sizes
+
+
+def _squared_singular_values(matrix: Floats) -> Floats:
+    if min(matrix.shape) > 1:
+        return np.asarray(np.linalg.svd(matrix, compute_uv=False) ** 2)
+    return np.array([np.sum(matrix**2)])  # a vector has one, its length
 
 
 def _products(training: Training) -> tuple[Floats, Floats, list[int]]:
@@ -214,14 +220,14 @@ def _whitener(within: Floats, total: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Number:
-    """A numeric column as a design column: centered, and 0 where missing."""
+    """A numeric column as a design column: from -1 to 1, with mean 0, and 0 where missing."""
 
-    centered: Floats
+    values: Floats
 
     n_columns = 1
 
     def design(self, rows: slice) -> Floats:
-        return self.centered[rows, None]
+        return self.values[rows, None]
 
 
 @dataclass(frozen=True)
@@ -254,8 +260,10 @@ def _number(column: Column, weights: Floats | None) -> _Number:
     there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     own = None if weights is None else weights[there]
     mean = float(np.average(values[there], weights=own)) if there.any() else 0.0
-    centered = values - mean
-    return _Number(np.where(np.isnan(centered), 0.0, centered))
+    centered = np.where(np.isnan(values), 0.0, values - mean)
+    # The unit does not matter, but squares of very large and very small numbers are out of range.
+    largest = np.abs(centered).max(initial=0.0)
+    return _Number(centered / largest if largest > 0 else centered)
 
 
 def _category(column: Column, weights: Floats | None) -> _Category:

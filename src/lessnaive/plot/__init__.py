@@ -1,8 +1,10 @@
 """Displays: what was learned, to look at; they need matplotlib."""
 
 from lessnaive.plot.binning import BinningDisplay
+from lessnaive.plot.coefficients import CoefficientsDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
+from lessnaive.plot.logistic_path import LogisticPathDisplay
 from lessnaive.plot.path import PathDisplay
 from lessnaive.plot.prequential import PrequentialDisplay
 from lessnaive.plot.search import SearchDisplay
@@ -14,8 +16,10 @@ from lessnaive.plot.weights import WeightsDisplay
 __all__ = [
     "BinningDisplay",
     "CVSurfaceDisplay",
+    "CoefficientsDisplay",
     "ConvergenceDisplay",
     "GroupPathDisplay",
+    "LogisticPathDisplay",
     "PathDisplay",
     "PrequentialDisplay",
     "SearchDisplay",
