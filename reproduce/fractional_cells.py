@@ -1,0 +1,107 @@
+"""One piece of the study of weights in [0, 1]: a method learned from all folds but one."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+from sklearn.model_selection import StratifiedKFold
+
+from lessnaive.datasets import fetch, load_penguins
+from reproduce.fractional_methods import METHODS
+
+__all__ = ["FOLDS", "Cell", "load", "measure"]
+
+FOLDS = 10
+# No probability is taken to be smaller: Khiops writes some as 0.
+_SMALLEST = 1e-15
+
+
+class Cell(NamedTuple):
+    """A piece of work: one method on one fold of a table."""
+
+    table: str
+    fold: int
+    method: str
+
+
+@lru_cache(maxsize=1)
+def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Get a table; one is made here, and one comes with the package."""
+    if name == "led17":
+        return led17()
+    X, y = load_penguins("pandas") if name == "penguins" else fetch(name, backend="pandas")
+    return X, np.asarray(y).astype(str)
+
+
+def led17(rows: int = 10_000, noise: float = 0.1) -> tuple[pd.DataFrame, np.ndarray]:
+    """Digits on a display of seven lights, each wrong one time in ten, and 17 lights of chance."""
+    digits = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
+    lights = np.array([list(map(int, digit)) for digit in digits.split()])
+    rng = np.random.default_rng(17)
+    y = rng.integers(0, 10, rows)
+    shown = lights[y] ^ (rng.random((rows, 7)) < noise)
+    table = np.concatenate([shown, rng.integers(0, 2, (rows, 17))], axis=1)
+    names = [f"light{j + 1}" for j in range(24)]
+    return pd.DataFrame(table, columns=names).astype(str), y.astype(str)
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """Learn from all folds but one, and score all of them."""
+    X, y = load(cell.table)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rare classes: known and meant
+        train, test = list(folds.split(X, y))[cell.fold]
+        X = X.loc[:, X.iloc[train].notna().any()]
+        start = perf_counter()
+        model = METHODS[cell.method]().fit(X.iloc[train], y[train])
+        seconds = perf_counter() - start
+        both = np.concatenate([train, test])
+        probabilities = model.predict_proba(X.iloc[both])
+    of_train, of_test = np.split(probabilities, [len(train)])
+    weights = getattr(model, "weights_", np.ones(X.shape[1]))
+    return {
+        **cell._asdict(),
+        **scores(model.classes_, of_test, y[test], y[train]),
+        **{
+            f"train_{k}": v for k, v in scores(model.classes_, of_train, y[train], y[train]).items()
+        },
+        "kept": int(np.count_nonzero(weights)),
+        "weight_sum": float(weights.sum()),
+        "seconds": seconds,
+    }
+
+
+def scores(
+    classes: np.ndarray, probabilities: np.ndarray, y: np.ndarray, y_train: np.ndarray
+) -> dict[str, float]:
+    """AUC, log-loss and compression rate; rows of classes that were not learned are left out."""
+    known = np.isin(y, classes)
+    truth = np.searchsorted(classes, y[known])
+    probabilities = probabilities[known]
+    own = np.maximum(probabilities[np.arange(len(truth)), truth], _SMALLEST)
+    shares = np.unique(y_train, return_counts=True)[1] / len(y_train)
+    log_loss = -float(np.log(own).mean())
+    return {
+        "rows": len(truth),
+        "auc": auc(truth, probabilities),
+        "log_loss": log_loss,
+        "compression": 1.0 + log_loss / float(np.log(shares[truth]).mean()),
+    }
+
+
+def auc(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Each class against the others, weighted by its frequency."""
+    present, counts = np.unique(truth, return_counts=True)
+    areas = []
+    for c, count in zip(present, counts, strict=True):
+        ranks = rankdata(probabilities[:, c])[truth == c]
+        pairs = count * (len(truth) - count)
+        areas.append((ranks.sum() - count * (count + 1) / 2) / pairs)
+    return float(np.average(areas, weights=counts))
