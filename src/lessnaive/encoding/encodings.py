@@ -104,7 +104,7 @@ class Values(Encoding):
 
     def codes_of(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Return the codes of some values."""
-        find, unseen = self._code_of.get, self.n_codes + 1
+        find, unseen = self.code_of.get, self.n_codes + 1
         return np.array([find(level, unseen) for level in levels], dtype=np.int64)
 
     def labels(self) -> list[str]:
