@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 
 from lessnaive.cli.running import run
 
@@ -21,8 +20,8 @@ if CONTEXT is not None:
 def start(arguments, folder, *, death=None):
     """Start the command line in a folder; return the process.
 
-    `death` is the name of a function of os, a count, and "before" or "after": the process kills
-    itself at that call of the function.
+    `death` is the name of a function of os, a count, "before", "after" or "both", and a signal: the
+    process sends it to itself at that call of the function.
     """
     process = CONTEXT.Process(target=_run, args=([*map(str, arguments)], str(folder), death))
     process.start()
@@ -49,19 +48,18 @@ def _run(arguments, folder, death):
     os._exit(status)
 
 
-def _die_at(name, count, when):
+def _die_at(name, count, when, number=signal.SIGKILL):
     function = getattr(os, name)
     calls = 0
 
     def deadly(*arguments, **options):
         nonlocal calls
         calls += 1
-        if calls < count:
-            return function(*arguments, **options)
-        if when == "after":
-            function(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(60)
-        return None
+        if calls == count and when in ("before", "both"):
+            os.kill(os.getpid(), number)
+        out = function(*arguments, **options)
+        if calls == count and when in ("after", "both"):
+            os.kill(os.getpid(), number)
+        return out
 
     setattr(os, name, deadly)

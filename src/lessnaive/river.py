@@ -35,8 +35,8 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
 
     Rows are dictionaries of numbers, strings, booleans or None. A key that is absent is a missing
     value; keys may come and go. New classes and new values are welcome at any time, and so are new
-    keys where the model can take them, as :class:`~lessnaive.NaiveBayes` can; other models keep to the keys of
-    their first rows.
+    keys where the model can take them, as :class:`~lessnaive.NaiveBayes` can; other models keep to
+    the keys of their first rows.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -17,9 +18,11 @@ from stream_tables import mixed_rows
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 N_ROWS, BATCH = 3345, 100
+# Bins of summaries that are not exact any more, found again now and then; groups of some values.
+BINS = ("numeric=modl", "categorical=modl", "summary_size=64", "max_values=50", "forgetting=0.999")
 MODELS = {
-    "gaussian": ("--set", "numeric=gaussian"),
-    "categorical": ("--categorical", "code", "--set", "missing=category"),
+    "gaussian": ("--categorical", "code", "--set", "missing=category"),
+    "bins": ("--categorical", "code", *(word for setting in BINS for word in ("--set", setting))),
 }
 
 
@@ -115,20 +118,53 @@ def test_killed_while_the_model_is_written(tables, case, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_politely(tables, case, tmp_path, number):
     model, expected = case
-    arguments = checkpointed(tables, model, tmp_path, 200)
-    process = start(arguments, tmp_path)
-    while not (tmp_path / "kept" / "checkpoint.json").exists():
-        assert process.is_alive()
-        time.sleep(0.001)
-    os.kill(process.pid, number)
-    process.join()
-    log = (tmp_path / "log.txt").read_text()
-    assert process.exitcode == 128 + number
-    assert "rows, kept in" in log
-    assert "give the same command again to go on." in log
-    assert "Traceback" not in log
+    arguments = checkpointed(tables, model, tmp_path, 250)
+    status = finish(arguments, tmp_path, death=("replace", 2, "before", number))
+    assert status == 128 + number
+    assert (tmp_path / "log.txt").read_text() == (
+        f"lessnaive: stopped after 600 rows, kept in {tmp_path / 'kept'}; give the same command "
+        "again to go on.\n"
+    )
     assert finish(arguments, tmp_path) == 0
     assert results(tmp_path) == expected
+
+
+def test_interrupted_while_it_waits_for_rows(tmp_path):
+    """A pipe that brings no more rows for now does not keep the command from ending."""
+    data = mixed_rows(10_250).to_csv(index=False).encode()
+    pipe, kept = tmp_path / "pipe", tmp_path / "kept" / "checkpoint.json"
+    os.mkfifo(pipe)
+    out = ("--target", "y", "-o", tmp_path / "m.json")
+    checkpoints = ("--checkpoint", kept.parent, "--batch-size", 1000, "--every", 1000)
+    process = start(("stream", pipe, *out, *checkpoints), tmp_path)
+    with pipe.open("wb") as writer:
+        writer.write(data)
+        writer.flush()
+        while not (kept.exists() and json.loads(kept.read_bytes())["n_read"] == 10_000):
+            assert process.is_alive()
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGINT)
+        process.join()
+    assert process.exitcode == 130
+    assert "stopped after 10,000 rows, kept in" in (tmp_path / "log.txt").read_text()
+    # The same bytes once more, and this time the pipe ends.
+    process = start(("stream", pipe, *out, *checkpoints), tmp_path)
+    with pipe.open("wb") as writer:
+        writer.write(data)
+    process.join()
+    assert process.exitcode == 0
+    (tmp_path / "t.csv").write_bytes(data)
+    model = (tmp_path / "m.json").read_bytes()
+    assert finish(("stream", tmp_path / "t.csv", *out, "--batch-size", 1000), tmp_path) == 0
+    assert (tmp_path / "m.json").read_bytes() == model
+
+
+def test_a_second_signal_ends_at_once(tables, tmp_path):
+    arguments = checkpointed(tables, (), tmp_path, 250)
+    status = finish(arguments, tmp_path, death=("replace", 1, "both", signal.SIGINT))
+    assert status == 130
+    assert not (tmp_path / "m.json").exists()
+    assert "Traceback" not in (tmp_path / "log.txt").read_text()
 
 
 def test_rows_and_tables_may_be_added_meanwhile(tables, case, tmp_path):

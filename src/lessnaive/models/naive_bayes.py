@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -232,6 +233,14 @@ class NaiveBayes(ScorecardClassifier):
         self._scorecard = None
         self._parameters = type(self)(**self.get_params(deep=False))
         return self
+
+    def _add_columns(self, names: Sequence[str]) -> None:
+        """Make room for columns that later rows will have, and that no row had so far."""
+        assert self._stream is not None
+        self._stream = self._stream.with_columns(self, names)
+        self._adopt(self._stream.schema, self._stream.classes, self._stream.class_count)
+        self._scorecard = None
+        self._parameters = type(self)(**self.get_params(deep=False))
 
     @property
     def scorecard_(self) -> Scorecard:

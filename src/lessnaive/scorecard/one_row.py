@@ -19,6 +19,14 @@ __all__ = ["RowScorer", "Unusual"]
 Scores = Sequence[float]
 
 _FARTHEST = 1e200  # as in the kernel
+_INFINITE = (math.inf, -math.inf)
+# Types of values that a categorical column may hold, by what it has held so far.
+_USUAL: dict[Kind, tuple[type, ...]] = {
+    Kind.TEXT: (str,),
+    Kind.NUMBER: (int, float),
+    Kind.MIXED: (str, int, float),
+    Kind.EMPTY: (str, int, float, bool),
+}
 
 
 class Unusual(Exception):  # noqa: N818
@@ -88,7 +96,7 @@ def _values(term: TableTerm, encoding: Values, kind: Kind) -> Callable[[Any], Sc
     missing, unseen = table[0], table[-1]
     known: dict[Any, Scores] = {level: table[code] for level, code in encoding.code_of.items()}
     find = known.get
-    takes_text = kind in (Kind.TEXT, Kind.MIXED, Kind.EMPTY)
+    usual = _USUAL.get(kind, ())
 
     def found(value: Any) -> Scores:
         scores = find(value)
@@ -96,7 +104,7 @@ def _values(term: TableTerm, encoding: Values, kind: Kind) -> Callable[[Any], Sc
             return scores
         if value is None or value != value:
             return missing
-        if takes_text and isinstance(value, str):
+        if isinstance(value, usual) and value not in _INFINITE:
             return unseen
         raise Unusual
 

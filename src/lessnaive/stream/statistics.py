@@ -142,6 +142,24 @@ class StreamStatistics:
             column.spread_classes(moved, len(classes))
         return grown, np.searchsorted(classes, found)
 
+    def with_columns(self, parameters: StreamParameters, names: Sequence[str]) -> Self:
+        """Statistics with more columns (a copy), of which no row so far had a value.
+
+        They are without a kind until a row brings a value: see :meth:`resolved`.
+        """
+        out = copy.copy(self)
+        out.schema = Schema(
+            [*self.schema.names, *names],
+            self.schema.kinds + [Kind.EMPTY] * len(names),
+            self.schema.categorical + [True] * len(names),
+            self.schema.named,
+        )
+        out.columns = list(self.columns)
+        for j in range(len(self.schema), len(out.schema)):
+            out.columns.append(out._empty(parameters, j))
+            out.columns[j].missing[:] = self.class_count
+        return out
+
     def resolved(
         self, parameters: StreamParameters, table: Table, categorical_features: Any
     ) -> Self:

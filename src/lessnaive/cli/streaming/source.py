@@ -49,9 +49,9 @@ class Source:
         self.can_seek = not is_packed and stamp_of(file.path) is not None
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes, as far as they are there; none at the end."""
         try:
-            data: bytes = self._stream.read(size)
+            data: bytes = self._stream.read1(size)  # a pipe may bring the rest much later
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.name} cannot be read: {error}.") from None
         return data
