@@ -227,3 +227,20 @@ def test_weights_of_zero_and_rows_without_a_class(well, cli):
         "lessnaive: line 3 of t.csv: the weight 'w' is not a number that is 0 or more; correct it, "
         "or leave such rows out with --skip-bad-rows.\n",
     )
+
+
+def test_the_model_is_in_the_folder_of_the_checkpoint_unless_it_is_named(cli, well):
+    table = csv("t.csv", mixed_rows(1500))
+    named = streamed(well, table)
+    out = well("stream", table, "--target", "y", "--checkpoint", "kept", "--every", "1000")
+    assert "wrote kept" in out
+    assert Path("kept", "model.json").read_bytes() == named
+    answer = cli("stream", table, "--target", "y")
+    assert answer.status != 0
+    assert "-o" in answer.err
+
+
+def test_sparse_weights(well):
+    frame = mixed_rows(2500)
+    streamed(well, csv("t.csv", frame), "--model", "FractionalNB")
+    assert lessnaive.load("m.json").score(frame.drop(columns="y"), frame["y"]) > 0.4

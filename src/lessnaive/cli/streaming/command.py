@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,7 +29,10 @@ __all__ = ["stream_command"]
 
 
 @click.command("stream", short_help="Learn a model from endless tables in one pass.")
-@output_option("The model file to write.", required=True)
+@output_option(
+    "The model file to write; with --checkpoint, model.json in its folder unless given.",
+    required=False,
+)
 @learning_options
 @click.option(
     "--checkpoint",
@@ -75,7 +79,7 @@ __all__ = ["stream_command"]
 @tables_options
 def stream_command(
     files: Sequence[TableFile],
-    output: str,
+    output: str | None,
     learning: Learning,
     folder: str | None,
     every: int,
@@ -96,7 +100,7 @@ def stream_command(
 
     Example: lessnaive stream monday.csv tuesday.csv --target y -o model.json --checkpoint kept
     """
-    check_output(output)
+    output = _output(output, folder)
     if curve is not None:
         check_output(curve, TABLE_ENDINGS)
     estimator = _streaming_estimator(learning)
@@ -129,6 +133,16 @@ def stream_command(
         _write_curve(state.prequential.curve, curve)
     show_stream(state, learning.model_name, [file.name for file in files], display)
     display.line(f"wrote {output}" + ("" if curve is None else f" and {curve}"))
+
+
+def _output(output: str | None, folder: str | None) -> str:
+    """Return the model file to write, or say that one must be named."""
+    if output is None and folder is None:
+        raise click.UsageError("Name the model file to write (-o), or a folder (--checkpoint).")
+    if output is not None:
+        check_output(output)
+        return output
+    return str(Path(str(folder)) / "model.json")
 
 
 def _streaming_estimator(learning: Learning) -> Any:
