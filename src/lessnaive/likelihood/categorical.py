@@ -37,9 +37,10 @@ def categorical_log_likelihood(
     """
     n_values = len(counts)
     each = 1.0 if smoothing == "laplace" else float(smoothing) / n_values
-    total = np.maximum(counts.sum(axis=0) - left_out, 0.0)
-    counts = np.maximum(counts - left_out, 0.0)
-    empty = (total == 0) & (each == 0)
-    return log_ratio(
-        np.where(empty, 1.0, counts + each), np.where(empty, n_values, total + each * n_values)
-    )
+    total = counts.sum(axis=0)
+    if left_out:
+        total, counts = np.maximum(total - left_out, 0.0), np.maximum(counts - left_out, 0.0)
+    if each == 0:
+        empty = total == 0
+        return log_ratio(np.where(empty, 1.0, counts), np.where(empty, n_values, total))
+    return log_ratio(counts + each, total + each * n_values)

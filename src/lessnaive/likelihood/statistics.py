@@ -47,6 +47,7 @@ class ValueCounts:
         self.rest = np.zeros(n_classes)
         self._declared = len(self.levels)
         self._place: dict[Value, int] | None = None
+        self._order: list[int] | None = None
 
     def places(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Place of each of these values in ``levels``, -1 for new ones."""
@@ -58,32 +59,35 @@ class ValueCounts:
             self._place = {level: i for i, level in enumerate(self.levels)}
         return self._place
 
-    def spread(self, coded: Coded) -> NDArray[np.float64]:
-        """Return the counts so far, laid out for the codes of a batch: row 0 is missing."""
-        places = self.places(coded.levels)
-        table = np.zeros((1 + len(coded.levels), len(self.missing)))
+    def spread(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the counts so far, laid out for the codes of a batch: row 0 is missing.
+
+        ``places`` are those of the values of the batch.
+        """
+        table = np.zeros((1 + len(places), len(self.missing)))
         table[0] = self.missing
         if len(self.levels):
-            table[1:] = np.where((places >= 0)[:, None], self.counts[places], 0.0)
+            known = places >= 0
+            table[1:][known] = self.counts[places[known]]
         return table
 
     def gather(
         self,
-        coded: Coded,
+        levels: Sequence[Value],
+        places: NDArray[np.int64],
         table: NDArray[np.float64],
-        new: NDArray[np.int64] | None = None,
+        new: NDArray[np.int64],
     ) -> None:
         """Take over a table made by ``spread`` after a batch was added to it.
 
-        Values that are new are added in the order of ``new``, their places in the batch.
+        ``new`` are the values of the batch that are to be added, in this order.
         """
-        places = self.places(coded.levels)
-        if new is None:
-            new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
         if len(new):
+            places = places.copy()
             places[new] = len(self.levels) + np.arange(len(new))
-            fresh = [coded.levels[i] for i in new.tolist()]
+            fresh = [levels[i] for i in new.tolist()]
             self.levels.extend(fresh)
+            self._order = None
             self._lookup().update(zip(fresh, places[new].tolist(), strict=True))
             self.counts = np.concatenate([self.counts, np.zeros((len(new), len(self.missing)))])
         known = places >= 0
@@ -109,7 +113,9 @@ class ValueCounts:
         """Values that have weight or are known from the start, sorted, and their counts."""
         seen = np.asarray(self.counts.any(axis=1))
         seen[: self._declared] = True
-        order = [i for i in _sorted_order(self.levels) if seen[i]]
+        if self._order is None:
+            self._order = _sorted_order(self.levels)
+        order = self._order if seen.all() else [i for i in self._order if seen[i]]
         return [self.levels[i] for i in order], self.counts[order]
 
     def to_plain(self) -> dict[str, Any]:
@@ -187,8 +193,10 @@ def update_all(
     tables = _new_tables(counted, labels, weights)
     for (mine, _), new in zip(numeric, moments, strict=True):
         mine.moments = new
-    for (counts, _), (coded, table) in zip(counted, tables, strict=True):
-        counts.gather(coded, table)
+    for (counts, _), (levels, table) in zip(counted, tables, strict=True):
+        places = counts.places(levels)
+        new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
+        counts.gather(levels, places, table, new)
 
 
 def new_moments(
@@ -227,13 +235,13 @@ def _new_tables(
     counted: Sequence[tuple[ValueCounts, Column]],
     labels: NDArray[Any],
     weights: NDArray[np.float64] | None,
-) -> list[tuple[Coded, NDArray[np.float64]]]:
-    tables: list[tuple[Coded, NDArray[np.float64]]] = []
+) -> list[tuple[Sequence[Value], NDArray[np.float64]]]:
+    tables: list[tuple[Sequence[Value], NDArray[np.float64]]] = []
     waiting: list[tuple[Coded, NDArray[np.float64]]] = []
     held = 0
     for so_far, column in counted:
         coded = column.coded()
-        waiting.append((coded, so_far.spread(coded)))
+        waiting.append((coded, so_far.spread(so_far.places(coded.levels))))
         held += coded.codes.nbytes if coded.codes.flags.owndata else 0
         if held > _CODES_HELD:
             tables += _counted(waiting, labels, weights)
@@ -245,12 +253,11 @@ def _counted(
     batch: Sequence[tuple[Coded, NDArray[np.float64]]],
     labels: NDArray[Any],
     weights: NDArray[np.float64] | None,
-) -> list[tuple[Coded, NDArray[np.float64]]]:
+) -> list[tuple[Sequence[Value], NDArray[np.float64]]]:
     """Count, and let go of the codes."""
     codes, shifts = [c.codes for c, _ in batch], [c.shift for c, _ in batch]
     _core.count(codes, shifts, labels, weights, [table for _, table in batch])
-    nothing = np.empty(0, dtype=np.int8)
-    return [(c._replace(codes=nothing), table) for c, table in batch]
+    return [(c.levels, table) for c, table in batch]
 
 
 def _spread_axis(values: NDArray[Any], places: NDArray[np.int64], n: int) -> NDArray[Any]:

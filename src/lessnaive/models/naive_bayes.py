@@ -16,7 +16,12 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.generative import make_scorecard
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, log_prior
 from lessnaive.models.statistics import learn
-from lessnaive.models.streaming import current_statistics, read_rows, stream_of
+from lessnaive.models.streaming import (
+    current_statistics,
+    frozen_parameters,
+    read_rows,
+    stream_of,
+)
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
@@ -231,7 +236,7 @@ class NaiveBayes(ScorecardClassifier):
         # The scorecard is made when it is asked for, with the parameters of now: batches may be
         # small and many.
         self._scorecard = None
-        self._parameters = type(self)(**self.get_params(deep=False))
+        self._parameters = frozen_parameters(self)
         return self
 
     def _add_columns(self, names: Sequence[str]) -> None:
@@ -240,7 +245,7 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = self._stream.with_columns(self, names)
         self._adopt(self._stream.schema, self._stream.classes, self._stream.class_count)
         self._scorecard = None
-        self._parameters = type(self)(**self.get_params(deep=False))
+        self._parameters = frozen_parameters(self)
 
     @property
     def scorecard_(self) -> Scorecard:

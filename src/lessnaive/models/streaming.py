@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import cache
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from lessnaive.encoding.binning import Binning
 from lessnaive.models.parameters import check_priors
@@ -14,7 +16,16 @@ from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
 
-__all__ = ["StreamModel", "StreamRows", "current_statistics", "read_rows", "stream_of"]
+__all__ = [
+    "StreamModel",
+    "StreamRows",
+    "current_statistics",
+    "frozen_parameters",
+    "read_rows",
+    "stream_of",
+]
+
+Model = TypeVar("Model", bound=BaseEstimator)
 
 
 class StreamModel(StreamParameters, Protocol):
@@ -78,6 +89,19 @@ def current_statistics(
     """Return what a scorecard is made from, as of now."""
     columns = stream.current(parameters)
     return NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
+
+
+def frozen_parameters(model: Model) -> Model:
+    """Return an estimator, not fitted, with the parameters of now."""
+    out: Model = object.__new__(type(model))
+    for name in _parameter_names(cast(Any, type(model))):
+        setattr(out, name, getattr(model, name))
+    return out
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
 
 
 def stream_of(

@@ -64,7 +64,12 @@ class KeptValues(ValueCounts):
             self.bound = self.bound * factor
 
     def take(
-        self, coded: Coded, table: Floats, labels: NDArray[Any], weights: Floats | None
+        self,
+        coded: Coded,
+        places: NDArray[np.int64],
+        table: Floats,
+        labels: NDArray[Any],
+        weights: Floats | None,
     ) -> None:
         """Add a batch.
 
@@ -72,6 +77,8 @@ class KeptValues(ValueCounts):
         ----------
         coded : Coded
             The rows.
+        places : array
+            Places of its values.
         table : array
             What :meth:`spread` gave for them, with the batch added.
         labels : array of shape (n_rows,)
@@ -79,12 +86,12 @@ class KeptValues(ValueCounts):
         weights : array of shape (n_rows,) or None
             Sample weights.
         """
-        new = np.flatnonzero((self.places(coded.levels) < 0) & table[1:].any(axis=1))
+        new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
         slots = len(self.levels) + len(new) if self.most is None else self.most
         if self.bound is None and len(self.levels) + len(new) <= slots:
             if len(new) > 1:
                 new = new[np.argsort(_first_rows(coded, weights)[new])]
-            self.gather(coded, table, new)
+            self.gather(coded.levels, places, table, new)
             return
         if len(self.levels) > slots:
             self._let_go(len(self.levels) - slots)
@@ -97,7 +104,8 @@ class KeptValues(ValueCounts):
         gone = np.setdiff1d(np.arange(len(bound)), kept)
         self.rest = self.rest + self.counts[gone].sum(axis=0)
         self.levels = [self.levels[i] for i in kept.tolist()]
-        self.counts, self.bound, self._place = self.counts[kept], bound[kept], None
+        self.counts, self.bound = self.counts[kept], bound[kept]
+        self._place = self._order = None
 
     def _replace_least(
         self, slots: int, coded: Coded, labels: NDArray[Any], weights: Floats | None
@@ -119,7 +127,7 @@ class KeptValues(ValueCounts):
         for slot in changed:
             self.levels[slot] = coded.levels[taken[slot]]
             place[self.levels[slot]] = slot
-        self.counts, self.bound = counts[:used], bound[:used]
+        self.counts, self.bound, self._order = counts[:used], bound[:used], None
 
     def n_bytes(self) -> int:
         """Bytes that it takes, with the values themselves."""
@@ -177,8 +185,10 @@ def add_values(
     weights : array of shape (n_rows,) or None
         Sample weights.
     """
-    tables = [column.spread(coded) for column, coded in zip(columns, batch, strict=True)]
+    pairs = list(zip(columns, batch, strict=True))
+    places = [column.places(coded.levels) for column, coded in pairs]
+    tables = [column.spread(known) for column, known in zip(columns, places, strict=True)]
     codes, shifts = [coded.codes for coded in batch], [coded.shift for coded in batch]
     _core.count(codes, shifts, labels, weights, tables)
-    for column, coded, table in zip(columns, batch, tables, strict=True):
-        column.take(coded, table, labels, weights)
+    for (column, coded), known, table in zip(pairs, places, tables, strict=True):
+        column.take(coded, known, table, labels, weights)

@@ -23,7 +23,8 @@ _KERNEL_TYPES = "?bBhHiIlLqQfd"
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame that narwhals knows."""
-    return nw.dependencies.is_into_dataframe(X)
+    # The general question takes longer to answer.
+    return nw.dependencies.is_pandas_dataframe(X) or nw.dependencies.is_into_dataframe(X)
 
 
 def is_lazy(X: Any) -> bool:
@@ -41,23 +42,44 @@ def frame_columns(X: Any) -> tuple[list[Any], list[Column], int]:
     if block is not None:
         columns: list[Column] = [ArrayColumn(str(n), block[:, j]) for j, n in enumerate(names)]
         return names, columns, len(block)
+    if nw.dependencies.is_pandas_dataframe(X):
+        columns = [_pandas_column(str(n), series) for n, series in X.items()]
+        return names, columns, len(X)
     frame = nw.from_native(X, eager_only=True)
     columns = [series_column(str(n), frame.get_column(n)) for n in names]
     return names, columns, len(frame)
+
+
+def _pandas_column(name: str, native: Any) -> Column:
+    """Return the column for a pandas series: the quick way for the most common types."""
+    dtype = native.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.isnative and dtype.char in _KERNEL_TYPES:
+            return ArrayColumn(name, native.to_numpy())
+        if dtype.char == "O" and _holds_text(native):
+            return ObjectColumn(name, native.to_numpy())
+    elif type(dtype).__name__ == "StringDtype" and dtype.storage == "pyarrow":
+        return ArrowText(name, native)
+    return series_column(name, nw.from_native(native, series_only=True))
 
 
 def _uniform_block(X: Any) -> NDArray[Any] | None:
     """Return the one array behind a pandas frame whose columns are all of one plain type."""
     if not nw.dependencies.is_pandas_dataframe(X) or X.shape[1] == 0:
         return None
-    types = set(X.dtypes)
-    if len(types) != 1:
+    dtype, *others = X.dtypes.tolist()
+    if not isinstance(dtype, np.dtype) or any(other != dtype for other in others):
         return None
-    dtype = types.pop()
-    if isinstance(dtype, np.dtype) and dtype.isnative and dtype.char in _KERNEL_TYPES:
+    if dtype.isnative and dtype.char in _KERNEL_TYPES:
         block: NDArray[Any] = X.to_numpy()
         return block
     return None
+
+
+def _holds_text(native: Any) -> bool:
+    from pandas.api.types import infer_dtype
+
+    return infer_dtype(native, skipna=True) == "string"
 
 
 def series_column(name: str, series: nw.Series[Any]) -> Column:
@@ -197,6 +219,39 @@ class TextSeries(SeriesColumn):
         return Coded(codes, 1, levels)
 
 
+class ArrowText(Column):
+    """Strings that pandas keeps in Arrow's memory."""
+
+    declared_categorical = True
+
+    def __init__(self, name: str, native: Any) -> None:
+        self.name = name
+        self._native = native
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    @property
+    def kind(self) -> Kind:
+        """What the column holds."""
+        return Kind.TEXT
+
+    def numbers(self) -> NDArray[Any]:
+        """Text is no number."""
+        raise TypeError(f"Column {self.name!r} holds text.")
+
+    @cached_property
+    def _coded(self) -> Coded:
+        if len(self._native) <= FEW_ROWS:
+            return ObjectColumn(self.name, self._native.tolist()).coded()
+        codes, levels = _encode_arrow(self._native.array.__arrow_array__())
+        return Coded(codes, 1, levels)
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        return self._coded
+
+
 class OtherSeries(SeriesColumn):
     """Lists, structs and the like: nothing to learn from, and no harm where it is not asked for."""
 
@@ -251,11 +306,13 @@ def _encode_categories(name: str, native: Any) -> tuple[NDArray[Any], Sequence[A
 def _encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
     if hasattr(native.type, "value_type"):
         native = native.cast(native.type.value_type)
-    encoded = native.combine_chunks().dictionary_encode()
-    return (
-        encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False),
-        encoded.dictionary.to_pylist(),
-    )
+    encoded = native.combine_chunks().dictionary_encode(null_encoding="encode")
+    codes, levels = encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+    if None in levels:
+        gap = levels.index(None)
+        del levels[gap]
+        codes = np.where(codes == gap, -1, codes - (codes > gap))
+    return codes, levels
 
 
 def _encode_polars(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:

@@ -67,6 +67,10 @@ def factorize_objects(values: Objects, name: str) -> Factorized:
     levels: dict[str | int | float | bool, int] = {}
     kinds: set[Kind] = set()
     for value in distinct:
+        if type(value) is str:  # as most are
+            kinds.add(Kind.TEXT)
+            place.append(levels.setdefault(value, len(levels)))
+            continue
         if is_missing(value):
             place.append(-1)
             continue

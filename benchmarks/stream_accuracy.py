@@ -1,0 +1,74 @@
+"""What do bounded memory and one pass cost? Streams beside models of all rows at once.
+
+    python benchmarks/stream_accuracy.py                    # all sizes of summaries
+    python benchmarks/stream_accuracy.py --sizes 1000       # some of them
+
+The tables are those of the folder LESSNAIVE_DATA_HOME: the largest ones with numeric columns. Rows
+are shuffled, the model learns from 70% of them, and the AUC is that of the others (one class
+against the rest, weighted by the size of the class). Streams come in batches of 1000 rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from lessnaive import NaiveBayes
+from lessnaive.datasets import fetch
+
+TABLES = (
+    "adult", "electricity", "letter", "shuttle", "skin", "weather", "htru2", "mammography",
+    "bank-churn", "credit-default", "occupancy", "pendigits", "poker-train", "musk",
+)  # fmt: skip
+MOST_ROWS = 100_000
+BATCH = 1000
+
+
+def auc(model: NaiveBayes, X, y) -> float:
+    probabilities = model.predict_proba(X)
+    if len(model.classes_) == 2:
+        return float(roc_auc_score(y, probabilities[:, 1]))
+    known = np.isin(model.classes_, np.unique(y))
+    parts = [
+        (np.mean(y == label), roc_auc_score(y == label, probabilities[:, c]))
+        for c, label in enumerate(model.classes_)
+        if known[c]
+    ]
+    return float(sum(share * area for share, area in parts))
+
+
+def compare(name: str, sizes: list[int]) -> list[float]:
+    """AUC of the model of all rows, and differences of streams from it."""
+    X, y = fetch(name)
+    order = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    X, y = X.iloc[order], np.asarray(y)[order]
+    cut = int(0.7 * len(y))
+    train, test = slice(0, cut), slice(cut, len(y))
+    options = {"numeric": "modl", "categorical": "modl", "missing": "category"}
+    batch = auc(NaiveBayes(**options).fit(X[train], y[train]), X[test], y[test])
+    out = [float(cut), batch]
+    for size in sizes:
+        model = NaiveBayes(**options, summary_size=size)
+        for start in range(0, cut, BATCH):
+            rows = slice(start, min(start + BATCH, cut))
+            model.partial_fit(X[rows], y[rows])
+        out.append(auc(model, X[test], y[test]) - batch)
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000, 3000])
+    parser.add_argument("--tables", nargs="+", default=list(TABLES))
+    arguments = parser.parse_args()
+    print("table           rows    batch  " + "".join(f"{s:>9}" for s in arguments.sizes))
+    for name in arguments.tables:
+        rows, batch, *differences = compare(name, arguments.sizes)
+        shown = "".join(f"{d:>+9.4f}" for d in differences)
+        print(f"{name:<15}{rows:>7,.0f}  {batch:.4f}{shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
