@@ -20,9 +20,6 @@ class LinearRows {
         std::vector<uint32_t> code;  // rows
     };
 
-    // Rows that are looked at together.
-    static constexpr int kBlock = 256;
-
     // Numbers and codes are copied: numbers less their center, and 0 where they are missing; codes
     // beyond the table count as its last coefficient.
     LinearRows(const std::vector<Column>& numbers, const double* centers,
