@@ -84,7 +84,7 @@ def test_each_method_is_the_estimator_that_it_should_be(monkeypatch):
     for method, parameters in {
         "NBRLR": {},
         "lasso": {"target": "zero"},
-        "ridge": {"target": "zero", "penalty": "l2", "lam_ratio": 1e-7},
+        "ridge": {"target": "zero", "penalty": "l2"},
         "elastic net": {"target": "zero", "penalty": "elastic_net"},
     }.items():
         for rule in ("best", "one_se"):
