@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
 from lessnaive.datasets import fetch, load_penguins
+from reproduce.cpu_time import cpu_seconds
 from reproduce.fractional_methods import METHODS
 
 __all__ = ["FOLDS", "Cell", "load", "measure"]
@@ -59,9 +59,9 @@ def measure(cell: Cell) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # rare classes: known and meant
         train, test = list(folds.split(X, y))[cell.fold]
         X = X.loc[:, X.iloc[train].notna().any()]
-        start = perf_counter()
+        start = cpu_seconds()
         model = METHODS[cell.method]().fit(X.iloc[train], y[train])
-        seconds = perf_counter() - start
+        seconds = cpu_seconds() - start
         both = np.concatenate([train, test])
         probabilities = model.predict_proba(X.iloc[both])
     of_train, of_test = np.split(probabilities, [len(train)])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 from lessnaive import AveragedNB, FractionalNB, NaiveBayes
 from reproduce.khiops_peer import KhiopsNB, khiops_is_installed
 
-__all__ = ["LAMS", "METHODS", "POWERS", "fractional"]
+__all__ = ["GRID", "METHODS", "fractional"]
 
-LAMS = (0.01, 0.1, 0.5)
-POWERS = (0.5, 1.0, 2.0)
+# The paper's grid, and one power between its values.
+GRID = [*product((0.01, 0.1, 0.5), (0.5, 1.0, 2.0)), (0.1, 0.75)]
 # All methods but Khiops start from the same bins and groups, in which missing is a value.
 _MODL: dict[str, Any] = {"numeric": "modl", "categorical": "modl", "missing": "category"}
 
@@ -25,14 +26,13 @@ def fractional(**parameters: Any) -> FractionalNB:
 METHODS: dict[str, Callable[[], Any]] = {
     "NaiveBayes": partial(NaiveBayes, **_MODL),
     "AveragedNB": partial(AveragedNB, **_MODL),
-    "FractionalNB": FractionalNB,
     "lam=0": partial(fractional, lam=0.0),
     # Without a penalty by the paper's descent: figure 1.1.
     **{
         f"PGDMB L={name}": partial(fractional, lam=0.0, solver="pgdmb", batch_size=size)
         for name, size in (("100", 100), ("1000", 1000), ("N", 10**9))
     },
-    **{f"lam={lam:g} p={p:g}": partial(fractional, lam=lam, p=p) for lam in LAMS for p in POWERS},
+    **{f"lam={lam:g} p={p:g}": partial(fractional, lam=lam, p=p) for lam, p in sorted(GRID)},
 }
 if khiops_is_installed():
     METHODS["Khiops"] = KhiopsNB

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from lessnaive import AveragedNB, FractionalNB, MODLEncoder, NaiveBayes, datasets
 from reproduce import fractional
 from reproduce.fractional_cells import FOLDS, Cell, auc, led17, measure, scores
-from reproduce.fractional_methods import LAMS, METHODS, POWERS
+from reproduce.fractional_methods import METHODS
 from reproduce.fractional_report import by_table, means_table, write_report
 from reproduce.fractional_solvers import PROBLEMS, SOLVERS, SolverCell, measure_solver
 
@@ -39,8 +39,9 @@ def results(folder, name="fractional"):
 
 
 def test_the_grid_is_that_of_the_paper():
-    made = {(METHODS[f"lam={lam:g} p={p:g}"]().lam, p) for lam in LAMS for p in POWERS}
-    assert made == {(lam, p) for lam in (0.01, 0.1, 0.5) for p in (0.5, 1.0, 2.0)}
+    made = [model() for name, model in METHODS.items() if " p=" in name]
+    grid = {(lam, p) for lam in (0.01, 0.1, 0.5) for p in (0.5, 1.0, 2.0)}
+    assert {(model.lam, model.p) for model in made} >= grid
     assert METHODS["lam=0"]().lam == 0
 
 
