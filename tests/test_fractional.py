@@ -19,7 +19,12 @@ from lessnaive import FractionalNB, MODLEncoder, NaiveBayes
 from lessnaive.solver import PGDMB, TwoStage
 from weighted_tables import dense_of, generated, table
 
-MODL = {"numeric": "modl", "categorical": "modl", "priors": "empirical"}
+MODL = {
+    "numeric": "modl",
+    "categorical": "modl",
+    "missing": "category",
+    "priors": "empirical",
+}
 SOLVERS = ["two-stage", "pgdmb", "pgdmb-ms", "pgdmb-vns"]
 # Tables with up to 60 columns, 2 to 7 classes, numbers and categories, with and without gaps.
 REAL = [
@@ -33,9 +38,8 @@ class Criterion:
 
     def __init__(self, X, y, lam, p, weights=None):
         self.dense: DenseEvidence = dense_of(X, y, weights, **MODL)
-        encoder = MODLEncoder(missing="ignore").fit(X, y, weights)
-        bins = [encoder.bins_[j] or encoder.groups_[j] for j in range(X.shape[1])]
-        self.informative = np.array([len(b) > 1 for b in bins])
+        encoder = MODLEncoder().fit(X, y, weights)
+        self.informative = encoder.level_ > 0
         constant = np.log(max(1, self.informative.sum())) - 1
         costs = np.where(self.informative, constant + encoder.preparation_cost_, 0.0)
         self.lam, self.p, self.costs = lam, p, costs
@@ -227,7 +231,7 @@ def test_costs():
     assert not named.support_[X.columns.get_loc("flipper_length_mm")]
     given = FractionalNB(lam=1.0, costs=named.costs_).fit(X, y)
     np.testing.assert_array_equal(given.weights_, named.weights_)
-    encoder = MODLEncoder(missing="ignore").fit(X, y)
+    encoder = MODLEncoder().fit(X, y)
     np.testing.assert_allclose(free.costs_, encoder.preparation_cost_)
 
 
@@ -299,8 +303,8 @@ def test_restarts_keep_their_budget_and_the_best(solver):
 
 def test_a_short_history_is_looked_at():
     X, y = table("generated")
-    model = fitted(X, y, solver="pgdmb", batch_size=20, history_size=60)
-    whole = fitted(X, y, solver="pgdmb", batch_size=20)
+    model = fitted(X, y, p=1.0, solver="pgdmb", batch_size=20, history_size=60)
+    whole = fitted(X, y, p=1.0, solver="pgdmb", batch_size=20)
     share = model.history_["objective"][0] / whole.history_["objective"][0]
     assert 0.2 < share < 0.4  # 60 of 200 rows
     assert model.objective_ == pytest.approx(Criterion(X, y, 0.1, 1.0)(model.weights_), rel=1e-10)
@@ -385,7 +389,7 @@ def test_of_many_minima_the_simplest(lam):
     """Copies of a column are not needed, and are left out if the weight of one will do."""
     X, y = table("penguins")
     copies = X.assign(a=X["bill_length_mm"], b=X["bill_length_mm"])
-    model = FractionalNB(lam=lam).fit(copies, y)
+    model = FractionalNB(lam=lam, p=1.0).fit(copies, y)
     used = model.weights_[[X.columns.get_loc("bill_length_mm"), -2, -1]]
     total = used.sum()
     assert (used > 0).sum() == np.ceil(total - 1e-9)

@@ -72,9 +72,10 @@ class FractionalNB(ScorecardClassifier):
     ----------
     lam : float, default=0.1
         Strength of the penalty.
-    p : float, default=1.0
+    p : float, default=0.75
         The power, above 0 and at most 2. The smaller it is, the fewer columns are kept; below 1 the
-        problem is not convex, and from 2 on nearly all are kept.
+        problem is not convex, and at 2 nearly all are kept. With 1 there is a certificate of the
+        minimum, and a few columns more.
     costs : float, array-like of shape (n_features,) or dict, optional
         Costs B of the columns, or of some of them by name, instead of those that MODL finds: so
         columns that are expensive to get can be avoided. Columns that are not binned by MODL have
@@ -206,7 +207,7 @@ class FractionalNB(ScorecardClassifier):
         self,
         *,
         lam: float = 0.1,
-        p: float = 1.0,
+        p: float = 0.75,
         costs: float | ArrayLike | Mapping[str, float] | None = None,
         constant: str = "log(K)-1",
         solver: str | TwoStage | PGDMB = "two-stage",
@@ -225,7 +226,7 @@ class FractionalNB(ScorecardClassifier):
         n_bins: int = 10,
         smoothing: float | str = 1.0,
         priors: str | ArrayLike = "empirical",
-        missing: str = "ignore",
+        missing: str = "category",
         variance_floor: float = 1e-9,
         summary_size: int = 1000,
         max_values: int | None = 1000,
