@@ -11,8 +11,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from lessnaive import NaiveBayes, NBLogistic, TableError, load, save
+from lessnaive import FractionalNB, NaiveBayes, NBLogistic, TableError, load, save
 from lessnaive.datasets import load_penguins
 
 river = pytest.importorskip("river")
@@ -112,6 +113,25 @@ def test_keys_come_and_go(penguins):
         expected.predict_proba(frame),
     )
     assert model.predict_proba_one({"unheard of": 3}) == model.predict_proba_one({})
+
+
+@pytest.mark.parametrize("learner", [FractionalNB(), NaiveBayes(numeric="modl")], ids=str)
+def test_other_models_learn_too(penguins, learner):
+    X, y, rows = penguins
+    model = RiverClassifier(learner, batch_size=64)
+    for x, label in zip(rows, y, strict=True):
+        model.learn_one(x, label)
+    expected = clone(learner).partial_fit(X, y)
+    close([list(model.predict_proba_one(x).values()) for x in rows], expected.predict_proba(X))
+
+
+def test_a_model_that_takes_no_new_keys_keeps_to_the_first(penguins):
+    _, y, rows = penguins
+    model = RiverClassifier(FractionalNB(), batch_size=50)
+    for i, (x, label) in enumerate(zip(rows, y, strict=True)):
+        model.learn_one(x if i < 100 else {**x, "late": i}, label)
+    assert "late" not in model.learned.feature_names_in_
+    assert model.predict_proba_one({**rows[0], "late": 3}) == model.predict_proba_one(rows[0])
 
 
 def test_batches_and_rows_mix(penguins):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from pyarrow import parquet
 import lessnaive
 from command_line import refused, write
 from lessnaive import NaiveBayes
+from lessnaive.cli.streaming.checkpoint import Checkpoints
 from stream_tables import mixed_rows
 
 TARGET = ("--target", "y", "-o", "m.json")
@@ -131,7 +133,10 @@ def test_parquet_of_another_type(cli):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--model", "NBLogistic"), "NBLogistic cannot learn from a stream: choose NaiveBayes."),
+        (
+            ("--model", "NBLogistic"),
+            "NBLogistic cannot learn from a stream: choose FractionalNB or NaiveBayes.",
+        ),
         (
             ("--set", "smoothing=-1"),
             "The 'smoothing' parameter of NaiveBayes must be a float in the range [0.0, inf) or a "
@@ -249,6 +254,17 @@ def test_a_checkpoint_of_another_version_is_refused(cli, kept, monkeypatch):
         cli(*kept),
         f"the checkpoint was written by lessnaive 0.1.0, and this is lessnaive 9.0: {ANEW}",
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_folder_that_another_run_uses_is_refused(cli, kept):
+    other = Checkpoints("kept", {}, 1)
+    refused(
+        cli(*kept),
+        "the folder 'kept' is in use by another run: wait for its end, or use another folder.",
+    )
+    other.close()
+    assert cli(*kept).status == 0
 
 
 def test_a_checkpoint_is_no_model_file(cli, kept):

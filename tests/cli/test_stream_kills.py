@@ -23,7 +23,10 @@ BINS = ("numeric=modl", "categorical=modl", "summary_size=64", "max_values=50", 
 MODELS = {
     "gaussian": ("--categorical", "code", "--set", "missing=category"),
     "bins": ("--categorical", "code", *(word for setting in BINS for word in ("--set", setting))),
+    "fractional": ("--model", "FractionalNB", "--set", "history_size=700"),
+    "descent": ("--model", "FractionalNB", "--set", "solver=pgdmb", "--set", "batch_size=170"),
 }
+ONE_MODEL = pytest.mark.parametrize("case", ["gaussian"], indirect=True)  # how files are written
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def checkpointed(tables, model, folder, every):
     return command(tables, model, folder, "--checkpoint", folder / "kept", "--every", every)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_killed_at_random_moments(tables, case, tmp_path, seed):
     model, expected = case
     moments = random.Random(seed)
@@ -85,6 +88,7 @@ def test_killed_at_random_moments(tables, case, tmp_path, seed):
     assert results(tmp_path) == expected
 
 
+@ONE_MODEL
 @pytest.mark.parametrize(
     ("name", "when"), [("fsync", "before"), ("replace", "before"), ("replace", "after")]
 )
@@ -103,6 +107,7 @@ def test_killed_while_a_checkpoint_is_written(tables, case, tmp_path, name, when
     assert ("going on after" in (tmp_path / "log.txt").read_text()) == is_kept
 
 
+@ONE_MODEL
 def test_killed_while_the_model_is_written(tables, case, tmp_path):
     model, expected = case
     arguments = checkpointed(tables, model, tmp_path, 100_000)
@@ -115,6 +120,7 @@ def test_killed_while_the_model_is_written(tables, case, tmp_path):
     assert f"going on after {N_ROWS - N_ROWS % BATCH:,} rows" in log
 
 
+@ONE_MODEL
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_politely(tables, case, tmp_path, number):
     model, expected = case

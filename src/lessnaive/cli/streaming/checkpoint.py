@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -93,9 +95,16 @@ class Checkpoints:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the folder {folder!r}: {error.strerror}.") from None
+        self._lock = _locked(folder)
         for half in self._path.parent.glob(".lessnaive-*.tmp"):  # left by a run that was killed
             with suppress(FileNotFoundError):
                 half.unlink()
+
+    def close(self) -> None:
+        """Leave the folder to other runs."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def read(self) -> State | None:
         """Read the checkpoint, or return None if there is none.
@@ -133,6 +142,27 @@ class Checkpoints:
                 pieces = chain(json_lines(_to_plain(state, self._settings)), "\n")
                 file.writelines(piece.encode() for piece in pieces)
             self._kept = state.n_read
+
+
+def _locked(folder: str) -> int | None:
+    """Keep other runs off a folder, until it is closed or the process ends, however it ends."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise InputError(
+            f"the folder {folder!r} is in use by another run: wait for its end, or use another "
+            "folder."
+        ) from None
+    except OSError:  # some file systems know no locks
+        os.close(lock)
+        return None
+    return lock
 
 
 def _to_plain(state: State, settings: dict[str, Any]) -> dict[str, Any]:

@@ -106,9 +106,12 @@ def stream_command(
     estimator = _streaming_estimator(learning)
     settings = _settings(learning, estimator, files[0], batch_size, window, skip_bad_rows)
     checkpoints = None if folder is None else Checkpoints(folder, settings, every)
-    if checkpoints is not None and restart:
-        checkpoints.remove()
-    kept = None if checkpoints is None else checkpoints.read()
+    kept = None
+    if checkpoints is not None:
+        click.get_current_context().call_on_close(checkpoints.close)
+        if restart:
+            checkpoints.remove()
+        kept = checkpoints.read()
     display = Display()
     tables = Tables(files, learning.drop, skip_bad=skip_bad_rows)
     if kept is None:
