@@ -199,22 +199,25 @@ def _sign(runs: Runs, table: Table, method: str, rule: str, name: str) -> int | 
 
 
 def which_rule(runs: Runs, tables: Sequence[Table]) -> TextTable:
-    """Count the printed errors of coefficients that are nearer to one rule than to the other."""
+    """Tell how far the printed numbers are from ours by each rule, on average over the tables."""
     lines = []
-    for method in PENALIZED:
-        nearer = dict.fromkeys(RULES, 0)
-        for table in tables:
-            printed = MSE.get((*table, method))
-            if printed is None:
+    for measure in COMPARED:
+        for method in PENALIZED:
+            known = [table for table in tables if (*table, method) in measure.printed]
+            if not known:
                 continue
-            distance = {
-                rule: abs(np.log(printed / _values(runs[table, method, rule], "mse").mean()))
+            printed = np.array([measure.printed[*table, method] for table in known])
+            ours = {
+                rule: np.array(
+                    [_values(runs[table, method, rule], measure.name).mean() for table in known]
+                )
                 for rule in RULES
             }
-            nearer[min(RULES, key=lambda rule: distance[rule])] += 1
-        lines.append([method, *(str(nearer[rule]) for rule in RULES)])
-    title = "Printed mean squared errors that are nearer, as ratios, to ours by each rule"
-    return TextTable(title, ["method", "CV minimum", "one s.e."], lines)
+            away = [np.abs(np.log(ours[rule] / printed)).mean() for rule in RULES]
+            cells = [f"{100 * value:.1f} %" for value in away]
+            lines.append([measure.title, method, str(len(known)), *cells])
+    title = "Mean distance, as a ratio, of what is printed from ours by each rule"
+    return TextTable(title, ["measure", "method", "tables", *RULE_NAMES.values()], lines)
 
 
 def _number(value: float) -> str:

@@ -214,8 +214,14 @@ def test_the_report(tmp_path):
         assert (tmp_path / f"nbrlr_{name}_1.csv").exists()
     assert "hybrid LR-NB" in (tmp_path / "nbrlr_error_1.csv").read_text(encoding="utf-8")
     rules = (tmp_path / "nbrlr_rules.csv").read_text(encoding="utf-8").splitlines()
-    assert rules[0] == "method,CV minimum,one s.e."
-    assert rules[2] == "lasso,0,1"  # 0.574 is nearer to 0.25 than to 0.04
+    assert rules[0] == "measure,method,tables,CV minimum,one s.e."
+    [line] = [line for line in rules if line.startswith("Mean squared") and "lasso" in line]
+    away = [
+        abs(np.log(np.mean([runs[SMALL, "lasso", rule][r]["mse"] for r in range(6)]) / 0.574))
+        for rule in ("best", "one_se")
+    ]
+    assert away[0] > away[1]  # 0.574 is nearer to 0.25 than to 0.04
+    assert line.split(",")[2:] == ["1", *(f"{100 * value:.1f} %" for value in away)]
 
 
 def test_wins(tmp_path):
