@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
 
-from lessnaive import BaristaNBCV, GroupLassoNB, SelectiveNB, StagewiseNB
+from lessnaive import BaristaNBCV, GroupLassoNB, SelectiveNB, StagewiseNB, _core
 from lessnaive.datasets import load_penguins
-from lessnaive.selection.folds import drawn, split_rows
+from lessnaive.selection.folds import drawn, over_folds, split_rows
 
 LABELS = np.array([0, 1, 1, 0, 2, 1, 0, 2, 0, 1, 0, 0, 1, 1, 2])
 
@@ -68,6 +68,22 @@ def test_weights_of_drawn_rows():
     np.testing.assert_array_equal(drawn(np.array([1, 3, 1]), None, 5), [0, 2, 0, 1, 0])
     weights = np.array([9.0, 0.5, 9.0, 3.0, 9.0])
     np.testing.assert_array_equal(drawn(np.array([1, 3, 1]), weights, 5), [0, 1, 0, 3, 0])
+
+
+@pytest.mark.parametrize(("n_jobs", "share"), [(None, 6), (1, 6), (2, 3), (4, 2), (8, 2)])
+def test_folds_side_by_side_share_the_threads_of_the_core(n_jobs, share):
+    """Three folds at the most; results come in their order, and the caller keeps its threads."""
+    before = _core.set_threads(6)
+    try:
+        if _core.max_threads() != 6:
+            pytest.skip("built for a single thread")
+        found = over_folds(lambda k: (k, _core.max_threads()), [(0,), (1,), (2,)], n_jobs)
+        assert found == [(0, share), (1, share), (2, share)]
+        with pytest.raises(ZeroDivisionError):
+            over_folds(lambda k: 1 // k, [(0,)], n_jobs)
+        assert _core.max_threads() == 6
+    finally:
+        _core.set_threads(before)
 
 
 def test_what_cannot_be_split_is_refused():

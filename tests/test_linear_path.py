@@ -191,6 +191,32 @@ def test_rows_beside_plain_loops(n_classes):
     np.testing.assert_allclose(hessian, expected.reshape(size, size), rtol=0, atol=1e-10)
 
 
+def test_curvature_of_a_part_of_the_rows():
+    """Blocks at even distances count for all; if they weigh nothing, all rows are looked at."""
+    rng = np.random.default_rng(0)
+    n, block, stride = 256 * 30 + 17, 256, 10
+    numbers, labels, weights = rng.normal(size=(n, 3)), rng.integers(0, 2, n), rng.random(n)
+    looked_at = np.arange(n) // block % stride == 0
+    coefficients = rng.normal(size=(1, 4))
+    dense = np.column_stack([np.ones(n), numbers])
+    p = expit(dense @ coefficients[0])
+
+    def hessian(row_weights: Any, enough: int) -> Any:
+        rows = _core.LinearRows(list(numbers.T), np.zeros(3), [], [], [], labels, row_weights, 2)
+        out = np.empty((4, 4))
+        rows.curvature(coefficients, enough, out)
+        return out
+
+    def expected(row_weights: Any) -> Any:
+        return (dense * (row_weights * p * (1 - p))[:, None]).T @ dense
+
+    part = expected(weights * looked_at) * weights.sum() / weights[looked_at].sum()
+    np.testing.assert_allclose(hessian(weights, n // stride), part, rtol=1e-12)
+    np.testing.assert_allclose(hessian(weights, n), expected(weights), rtol=1e-12)
+    weights[looked_at] = 0.0
+    np.testing.assert_allclose(hessian(weights, n // stride), expected(weights), rtol=1e-12)
+
+
 def test_the_number_of_threads_changes_no_bit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40_000, 12))
