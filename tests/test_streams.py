@@ -137,6 +137,25 @@ def test_forgetting_is_a_weight_that_falls_from_row_to_row(numeric, k):
         )
 
 
+@METHODS
+def test_any_split_forgets_the_same(numeric):
+    frame, y = table(4000, seed=18)
+    options = {"numeric": numeric, "categorical": "modl", "missing": "category"}
+    models = [
+        add_all(NaiveBayes(**options, forgetting=0.999, summary_size=5000), frame, y, k)
+        for k in (1, 6, 41)
+    ]
+    for other in models[1:]:
+        assert other._stream.found_at == models[0]._stream.found_at > 3000
+        assert_same_model(other, models[0], rtol=1e-9)
+
+
+def test_finding_bins_very_often():
+    frame, y = table(1300, seed=19)
+    model = NaiveBayes(numeric="quantile", refresh=1 + 1e-15).partial_fit(frame, y)
+    assert_same_model(model, NaiveBayes(numeric="quantile").fit(frame, y), rtol=1e-12)
+
+
 def test_what_is_forgotten_makes_room_for_the_new():
     rng = np.random.default_rng(7)
     n = 20_000

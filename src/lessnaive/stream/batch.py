@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.likelihood.statistics import ValueCounts, ValueMoments, new_moments
+from lessnaive.stream.numbers import NumberSummary
+from lessnaive.stream.values import KeptValues
 from lessnaive.table import Coded, Column
 from lessnaive.table.column import infinite_value
 
-__all__ = ["Batch", "decayed_weights"]
+__all__ = ["Batch", "StreamColumn", "decayed_weights"]
 
 Floats = NDArray[np.float64]
+#: What is kept of a column.
+StreamColumn = KeptValues | ValueMoments | NumberSummary
 
 # What is forgotten at a time: less than this is nothing.
 _SMALLEST_DECAY = 1e-200
@@ -32,29 +36,26 @@ class Batch:
     coded : dict of int to Coded
         The categorical columns.
     moments : dict of int to array
-        What the moments of the other numeric columns become.
+        What the moments of the other numeric columns become when all rows have come.
     labels : array of shape (n_rows,)
         Places of the classes.
-    weights : array of shape (n_rows,) or None
-        Weights of the rows as they are when all rows have come.
     given : array of shape (n_rows,) or None
-        Weights as they were given.
-    decay : float
-        What all that was known before is multiplied by.
+        Sample weights.
+    forgetting : float
+        What each row multiplies the weights of all rows before it by.
     """
 
     numbers: dict[int, NDArray[Any]]
     coded: dict[int, Coded]
     moments: dict[int, Floats]
     labels: NDArray[Any]
-    weights: Floats | None
     given: Floats | None
-    decay: float
+    forgetting: float
 
     @classmethod
     def read(
         cls,
-        statistics: Sequence[Any],
+        statistics: Sequence[StreamColumn],
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
@@ -64,8 +65,7 @@ class Batch:
         numbers: dict[int, NDArray[Any]] = {}
         coded: dict[int, Coded] = {}
         normal: dict[int, tuple[ValueMoments, Column]] = {}
-        given = weights
-        weights, decay = decayed_weights(weights, len(labels), forgetting)
+        decayed, decay = decayed_weights(weights, len(labels), forgetting)
         for j, (mine, column) in enumerate(zip(statistics, columns, strict=True)):
             if isinstance(mine, ValueCounts):
                 coded[j] = column.coded()
@@ -75,15 +75,19 @@ class Batch:
                 numbers[j] = column.numbers()
                 if numbers[j].dtype.kind == "f" and np.isinf(numbers[j]).any():
                     raise infinite_value(column.name)
-        moments = dict(
-            zip(normal, new_moments(list(normal.values()), labels, weights), strict=True)
+        moments = new_moments(list(normal.values()), labels, decayed)
+        return cls(
+            numbers, coded, dict(zip(normal, moments, strict=True)), labels, weights, forgetting
         )
-        return cls(numbers, coded, moments, labels, weights, given, decay)
 
     @property
     def weight(self) -> float:
         """Weight of all rows."""
         return float(len(self.labels) if self.given is None else self.given.sum())
+
+    def decayed(self) -> tuple[Floats | None, float]:
+        """Weights of the rows when all have come, and what remains of those before them."""
+        return decayed_weights(self.given, len(self.labels), self.forgetting)
 
     def reached(self, seen: float) -> Floats:
         """Weight of all rows up to each one, those before the batch included."""
@@ -100,7 +104,7 @@ class Batch:
             numbers={j: values[some] for j, values in self.numbers.items()},
             coded={j: c._replace(codes=c.codes[some]) for j, c in self.coded.items()},
             labels=self.labels[some],
-            weights=None if self.weights is None else self.weights[some],
+            given=None if self.given is None else self.given[some],
         )
 
 

@@ -20,7 +20,7 @@ def memory_bound(
     value_bytes: int = 100,
     n_rows: int = 2**53,
 ) -> int:
-    """Bytes that :meth:`NaiveBayes.partial_fit` keeps of a stream at most.
+    """Bytes that :meth:`lessnaive.NaiveBayes.partial_fit` keeps of a stream at most.
 
     Only what is kept counts, not the batch that is being added.
 

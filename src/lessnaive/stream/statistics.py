@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.binning import MOST_WEIGHT, Binning, Discretization, group_counts
+from lessnaive.encoding.binning import MOST_WEIGHT, Binning, Discretization
 from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.likelihood.statistics import ValueCounts, ValueMoments
 from lessnaive.plain import Node
-from lessnaive.stream.batch import Batch
-from lessnaive.stream.numbers import NumberSummary, find_bins
+from lessnaive.stream.batch import Batch, StreamColumn
+from lessnaive.stream.bins import current_column, find_binnings, last_due
+from lessnaive.stream.numbers import NumberSummary
 from lessnaive.stream.parameters import StreamParameters
 from lessnaive.stream.plain_bins import binning_from_plain, binning_to_plain
 from lessnaive.stream.values import KeptValues, add_values
 from lessnaive.table import Column, Kind, Schema, Table
 from lessnaive.table.schema import categorical_columns
 
-__all__ = ["StreamColumn", "StreamStatistics"]
+__all__ = ["StreamStatistics"]
 
 Floats = NDArray[np.float64]
-StreamColumn = KeptValues | ValueMoments | NumberSummary
-
-# Up to this weight bins are always those of all rows so far: they are found when asked for.
-_ALWAYS_FRESH = 1000.0
 
 
 class StreamStatistics:
@@ -229,15 +225,12 @@ class StreamStatistics:
         if self._summarized() and self.seen + batch.weight > MOST_WEIGHT:
             raise ValueError("the weights of all rows add up to more than 2**53: scale them down.")
         reached = batch.reached(self.seen)
+        binned = self._summarized() or parameters.categorical == "modl"
+        due = last_due(parameters, self.found_at, reached) if binned else 0
         # From here on nothing can go wrong.
-        if batch.decay < 1:
-            self.class_count = self.class_count * batch.decay
-            for column in self.columns:
-                column.decay(batch.decay)
-        due = self._last_due(parameters, reached) if self._is_binned(parameters) else 0
         if due > 0:
             self._add(parameters, batch.rows(0, due))
-            self.binnings = self._find(parameters, range(len(self.columns)))
+            self.binnings = find_binnings(parameters, dict(enumerate(self.columns)))
             self.found_at = float(reached[due - 1])
         if due < len(labels):
             self._add(parameters, batch.rows(due, len(labels)))
@@ -246,17 +239,21 @@ class StreamStatistics:
         self.seen = float(reached[-1])
 
     def _add(self, parameters: StreamParameters, batch: Batch) -> None:
-        rows = batch.labels, batch.weights
-        summaries = [cast(NumberSummary, self.columns[j]).core for j in batch.numbers]
-        _core.summarize(summaries, list(batch.numbers.values()), *rows)
-        values = [cast(KeptValues, self.columns[j]) for j in batch.coded]
-        for column in values:
-            column.most = parameters.max_values
-        add_values(values, list(batch.coded.values()), *rows)
-        count = self.class_count.copy()
+        weights, decay = batch.decayed()
+        rows = batch.labels, weights
+        count = self.class_count * decay
         everything = np.broadcast_to(np.uint8(0), len(batch.labels))
         _core.count([everything], [0], *rows, [count[None]])
         self.class_count = count
+        if decay < 1:
+            for column in self.columns:
+                column.decay(decay)
+        summaries = [cast(NumberSummary, self.columns[j]).core for j in batch.numbers]
+        _core.summarize(summaries, list(batch.numbers.values()), *rows)
+        values = [cast(KeptValues, self.columns[j]) for j in batch.coded]
+        for kept in values:
+            kept.most = parameters.max_values
+        add_values(values, list(batch.coded.values()), *rows)
 
     def _check_kinds(self, parameters: StreamParameters) -> None:
         binned = parameters.numeric in get_args(Discretization)
@@ -270,43 +267,6 @@ class StreamStatistics:
 
     def _summarized(self) -> bool:
         return any(isinstance(column, NumberSummary) for column in self.columns)
-
-    def _is_binned(self, parameters: StreamParameters) -> bool:
-        return self._summarized() or parameters.categorical == "modl"
-
-    def _last_due(self, parameters: StreamParameters, reached: Floats) -> int:
-        """Return after which row of a batch bins were due last, counted from 1; 0 for none."""
-        if parameters.refresh == 1:
-            return 0  # they are found whenever they are asked for
-        memory = np.inf if parameters.forgetting == 1 else 1 / (1 - parameters.forgetting)
-        last, found_at = 0, self.found_at
-        while True:
-            growth = (parameters.refresh - 1) * min(found_at, memory)
-            due = found_at + growth if found_at else _ALWAYS_FRESH
-            row = int(np.searchsorted(reached, due))
-            if row == len(reached):
-                return last
-            last, found_at = row + 1, float(reached[row])
-
-    def _find(self, parameters: StreamParameters, places: Sequence[int]) -> dict[int, Binning]:
-        """Find bins and groups of these columns, as far as asked for and if they have values."""
-        use_missing = parameters.missing == "category"
-        valued = [j for j in places if self.columns[j].has_values()]
-        numeric = {j: c for j in valued if isinstance(c := self.columns[j], NumberSummary)}
-        method = cast(Discretization, parameters.numeric)
-        bins = (
-            find_bins(
-                list(numeric.values()), method, use_missing=use_missing, n_bins=parameters.n_bins
-            )
-            if numeric
-            else []
-        )
-        out = dict(zip(numeric, bins, strict=True))
-        if parameters.categorical == "modl":
-            named = {j: c for j in valued if isinstance(c := self.columns[j], KeptValues)}
-            groups = group_counts(list(named.values()), use_missing=use_missing)
-            out.update(zip(named, groups, strict=True))
-        return out
 
     def current(self, parameters: StreamParameters) -> list[ValueCounts | ValueMoments | Binning]:
         """Statistics of each column as of now: counts, moments, or bins with their counts.
@@ -324,20 +284,12 @@ class StreamStatistics:
         list of ValueCounts, ValueMoments or Binning
         """
         in_use = {} if parameters.refresh == 1 else self.binnings
-        fresh = self._find(parameters, [j for j in range(len(self.columns)) if j not in in_use])
-        out: list[ValueCounts | ValueMoments | Binning] = []
-        for j, column in enumerate(self.columns):
-            if j in fresh:
-                out.append(fresh[j])
-            elif isinstance(column, NumberSummary):
-                out.append(_bins_now(in_use.get(j), column))
-            elif (
-                isinstance(column, KeptValues) and j in in_use and parameters.categorical == "modl"
-            ):
-                out.append(_groups_now(in_use[j], column))
-            else:
-                out.append(column)
-        return out
+        others = {j: column for j, column in enumerate(self.columns) if j not in in_use}
+        fresh = find_binnings(parameters, others)
+        return [
+            fresh[j] if j in fresh else current_column(parameters, column, in_use.get(j))
+            for j, column in enumerate(self.columns)
+        ]
 
     def n_bytes(self) -> int:
         """Bytes that the columns take."""
@@ -413,26 +365,6 @@ def _column_from_plain(node: Node, categorical: bool, n_classes: int) -> StreamC
         return KeptValues.from_plain(node, n_classes)
     kind = NumberSummary if "levels" in node.entries() else ValueMoments
     return kind.from_plain(node, n_classes)
-
-
-def _bins_now(binning: Binning | None, column: NumberSummary) -> Binning:
-    """Return bins with the counts of now; one bin if none were found."""
-    if binning is None:
-        binning = Binning(Intervals([]), np.empty(0), np.empty(0))
-    assert isinstance(binning.encoding, Intervals)
-    counts = column.counts(binning.encoding.edges)
-    return replace(binning, counts=counts, missing=column.missing)
-
-
-def _groups_now(binning: Binning, column: KeptValues) -> Binning:
-    """Return groups with the counts of now; values that came since are among the rest."""
-    assert isinstance(binning.encoding, Groups)
-    table = np.zeros((binning.encoding.n_codes + 1, len(column.missing)))
-    np.add.at(table, binning.encoding.codes_of(column.levels) - 1, column.counts)
-    rest = table[-1] + column.rest
-    return replace(
-        binning, counts=table[:-1], missing=column.missing, rest=rest if rest.any() else None
-    )
 
 
 def _joined(schema: Schema, j: int, kind: Kind) -> Kind | None:
