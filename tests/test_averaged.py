@@ -12,7 +12,7 @@ import pytest
 from lessnaive import AveragedNB, MODLEncoder, NaiveBayes, datasets, load, save
 from lessnaive.selection.averaging import SubsetCriterion, default_starts
 
-SHAPE = {"numeric": "modl", "categorical": "modl", "missing": "category", "priors": "empirical"}
+SHAPE = {"numeric": "modl", "categorical": "modl", "priors": "empirical"}
 
 
 class PlainAverage:
@@ -22,7 +22,7 @@ class PlainAverage:
         self.X, self.y, self.lam = X, np.asarray(y), lam
         self.s = np.ones(len(X)) if sample_weight is None else sample_weight
         self.parameters = {**SHAPE, **parameters}
-        encoder = MODLEncoder().fit(X, y, sample_weight)
+        encoder = MODLEncoder(missing="ignore").fit(X, y, sample_weight)
         self.columns = np.flatnonzero(encoder.level_ > 0)
         self.costs = np.zeros(X.shape[1]) if costs is None else costs
         self._losses: dict[frozenset[int], float] = {}
@@ -137,13 +137,15 @@ def test_the_best_of_all_subsets_is_found(seed):
     assert model.objective_ == pytest.approx(PlainAverage(X, y).best(), rel=1e-10)
     assert model.objective_ == model.history_["objective"].min()
     assert (np.diff(model.history_["start"]) >= 0).all()
-    starts = default_starts(300, int(np.count_nonzero(MODLEncoder().fit(X, y).level_)))
+    starts = default_starts(
+        300, int(np.count_nonzero(MODLEncoder(missing="ignore").fit(X, y).level_))
+    )
     assert model.history_["start"][-1] == starts - 1
 
 
 def test_costs_of_the_bins():
     X, y = some_table(1, n=400)
-    encoder = MODLEncoder().fit(X, y)
+    encoder = MODLEncoder(missing="ignore").fit(X, y)
     by_modl = AveragedNB(costs=None, lam=0.3).fit(X, y)
     given = AveragedNB(costs=encoder.preparation_cost_, lam=0.3).fit(X, y)
     np.testing.assert_array_equal(by_modl.weights_, given.weights_)

@@ -19,12 +19,7 @@ from lessnaive import FractionalNB, MODLEncoder, NaiveBayes
 from lessnaive.solver import PGDMB, TwoStage
 from weighted_tables import dense_of, generated, table
 
-MODL = {
-    "numeric": "modl",
-    "categorical": "modl",
-    "missing": "category",
-    "priors": "empirical",
-}
+MODL = {"numeric": "modl", "categorical": "modl", "priors": "empirical"}
 SOLVERS = ["two-stage", "pgdmb", "pgdmb-ms", "pgdmb-vns"]
 # Tables with up to 60 columns, 2 to 7 classes, numbers and categories, with and without gaps.
 REAL = [
@@ -38,7 +33,7 @@ class Criterion:
 
     def __init__(self, X, y, lam, p, weights=None):
         self.dense: DenseEvidence = dense_of(X, y, weights, **MODL)
-        encoder = MODLEncoder().fit(X, y, weights)
+        encoder = MODLEncoder(missing="ignore").fit(X, y, weights)
         self.informative = encoder.level_ > 0
         constant = np.log(max(1, self.informative.sum())) - 1
         costs = np.where(self.informative, constant + encoder.preparation_cost_, 0.0)
@@ -231,7 +226,7 @@ def test_costs():
     assert not named.support_[X.columns.get_loc("flipper_length_mm")]
     given = FractionalNB(lam=1.0, costs=named.costs_).fit(X, y)
     np.testing.assert_array_equal(given.weights_, named.weights_)
-    encoder = MODLEncoder().fit(X, y)
+    encoder = MODLEncoder(missing="ignore").fit(X, y)
     np.testing.assert_allclose(free.costs_, encoder.preparation_cost_)
 
 

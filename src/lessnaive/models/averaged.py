@@ -87,7 +87,7 @@ class AveragedNB(WeightedClassifier):
     priors : str or array-like of shape (n_classes,), default="empirical"
         Class probabilities: "smoothed", "laplace", "empirical", "uniform", or given; see
         :class:`NaiveBayes`.
-    missing : {"ignore", "category"}, default="category"
+    missing : {"ignore", "category"}, default="ignore"
         What a missing value says: nothing, or what its frequency in each class says.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
@@ -170,7 +170,7 @@ class AveragedNB(WeightedClassifier):
         n_bins: int = 10,
         smoothing: float | str = 1.0,
         priors: str | ArrayLike = "empirical",
-        missing: str = "category",
+        missing: str = "ignore",
         variance_floor: float = 1e-9,
     ) -> None:
         self.averaging = averaging

@@ -226,7 +226,7 @@ class FractionalNB(ScorecardClassifier):
         n_bins: int = 10,
         smoothing: float | str = 1.0,
         priors: str | ArrayLike = "empirical",
-        missing: str = "category",
+        missing: str = "ignore",
         variance_floor: float = 1e-9,
         summary_size: int = 1000,
         max_values: int | None = 1000,
