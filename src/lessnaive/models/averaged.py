@@ -126,6 +126,7 @@ class AveragedNB(WeightedClassifier):
 
     See Also
     --------
+    FractionalNB : Weights between 0 and 1 that are learned, most of them 0.
     SelectiveNB : One subset, by a greedy search.
 
     References
@@ -223,12 +224,13 @@ class AveragedNB(WeightedClassifier):
             n_passes=self.n_passes,
         )
         state.reset(found.weights)
+        compression_rate = 1.0 - state.loss() / null_loss
         weights = np.zeros(len(card.terms))
         weights[places] = found.weights
         best = np.zeros(len(card.terms), dtype=bool)
         best[places] = found.best
         self._adopt(weighted(card, weights), weights, statistics.class_count)
-        self._show(found._replace(best=best), 1.0 - state.loss() / null_loss)
+        self._show(found._replace(best=best), compression_rate)
         return self
 
     @property
