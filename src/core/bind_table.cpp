@@ -1,8 +1,11 @@
 // Counting, moments and scoring over the columns of a table.
+#include <nanobind/stl/string_view.h>
+
 #include "bindings.hpp"
 #include "counting.hpp"
 #include "moments.hpp"
 #include "scoring.hpp"
+#include "text_codes.hpp"
 
 namespace lessnaive {
 namespace {
@@ -85,6 +88,36 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
                  static_cast<Output>(output), out.data());
 }
 
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Places = nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Offset>
+std::vector<std::string_view> texts_of(const Array& offsets, const Bytes& bytes,
+                                       const std::optional<Bytes>& valid, int64_t first,
+                                       Places codes) {
+    const int64_t rows = static_cast<int64_t>(codes.shape(0));
+    const Offset* starts = static_cast<const Offset*>(offsets.data()) + first;
+    const Offset end = static_cast<Offset>(bytes.shape(0));
+    bool in_range = starts[0] >= 0 && starts[rows] <= end;
+    for (int64_t row = 0; row < rows; ++row) in_range &= starts[row] <= starts[row + 1];
+    require(in_range, "an offset is out of range");
+    return text_codes(starts, reinterpret_cast<const char*>(bytes.data()),
+                      valid ? valid->data() : nullptr, first, rows, codes.data());
+}
+
+std::vector<std::string_view> text_codes_binding(const Array& offsets, const Bytes& bytes,
+                                                 const std::optional<Bytes>& valid, int64_t first,
+                                                 Places codes) {
+    const int64_t end = first + static_cast<int64_t>(codes.shape(0));
+    require(first >= 0 && end < static_cast<int64_t>(offsets.shape(0)) && offsets.stride(0) == 1,
+            "there are too few offsets");
+    require(!valid || end <= 8 * static_cast<int64_t>(valid->shape(0)), "there are too few bits");
+    const DType type = dtype_of(offsets);
+    require(type == DType::i32 || type == DType::i64, "offsets must be of 32 or 64 bits");
+    return type == DType::i32 ? texts_of<int32_t>(offsets, bytes, valid, first, codes)
+                              : texts_of<int64_t>(offsets, bytes, valid, first, codes);
+}
+
 }  // namespace
 
 void bind_table(nb::module_& m) {
@@ -102,6 +135,11 @@ void bind_table(nb::module_& m) {
           nb::arg("output"), nb::arg("out"),
           "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
           "probabilities (2); returns the index of a numeric column with an infinite value or -1.");
+    m.def(
+        "text_codes", &text_codes_binding, nb::arg("offsets"), nb::arg("bytes"),
+        nb::arg("valid").none(), nb::arg("first"), nb::arg("codes"),
+        "Fill codes with the places of texts, in Arrow's layout and from the row `first` on, among "
+        "the distinct ones, -1 where missing; returns these.");
 }
 
 }  // namespace lessnaive

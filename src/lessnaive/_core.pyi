@@ -31,6 +31,13 @@ def score(
     out: NDArray[np.float64],
 ) -> int: ...
 def max_threads() -> int: ...
+def text_codes(
+    offsets: NDArray[Any],
+    bytes: NDArray[np.uint8],
+    valid: NDArray[np.uint8] | None,
+    first: int,
+    codes: NDArray[np.int32],
+) -> list[str]: ...
 def set_threads(count: int) -> int: ...
 def discretize(
     columns: Sequence[NDArray[Any]],

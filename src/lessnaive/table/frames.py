@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.exceptions import TableError
 from lessnaive.table.column import ArrayColumn, Coded, Column, ObjectColumn, factorize_numbers
 from lessnaive.table.kinds import Kind
@@ -19,6 +20,8 @@ __all__ = ["frame_columns", "is_frame", "is_lazy", "series_column"]
 
 # Booleans, integers of 1 to 8 bytes and floats of 4 and 8, as numpy spells them.
 _KERNEL_TYPES = "?bBhHiIlLqQfd"
+# How Arrow counts the bytes of its types of text.
+_OFFSETS = {"string": np.int32, "large_string": np.int64}
 
 
 def is_frame(X: Any) -> bool:
@@ -304,15 +307,26 @@ def _encode_categories(name: str, native: Any) -> tuple[NDArray[Any], Sequence[A
 
 
 def _encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
-    if hasattr(native.type, "value_type"):
-        native = native.cast(native.type.value_type)
-    encoded = native.combine_chunks().dictionary_encode(null_encoding="encode")
-    codes, levels = encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
-    if None in levels:
-        gap = levels.index(None)
-        del levels[gap]
-        codes = np.where(codes == gap, -1, codes - (codes > gap))
-    return codes, levels
+    kind = native.type
+    if hasattr(kind, "value_type"):
+        native, kind = native.cast(kind.value_type), kind.value_type
+    texts = native.combine_chunks() if hasattr(native, "combine_chunks") else native
+    offset = _OFFSETS.get(str(kind))
+    if offset is None or not hasattr(texts, "buffers"):
+        encoded = texts.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return codes, encoded.dictionary.to_pylist()
+    valid, offsets, data = (_bytes_of(buffer) for buffer in texts.buffers())
+    assert offsets is not None
+    codes = np.empty(len(texts), dtype=np.int32)
+    nothing = np.empty(0, dtype=np.uint8)
+    return codes, _core.text_codes(
+        offsets.view(offset), nothing if data is None else data, valid, texts.offset, codes
+    )
+
+
+def _bytes_of(buffer: Any) -> NDArray[np.uint8] | None:
+    return None if buffer is None else np.frombuffer(buffer, dtype=np.uint8)
 
 
 def _encode_polars(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
