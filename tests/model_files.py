@@ -121,6 +121,10 @@ _MODELS = [
         np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 5.0]]), [False, True, False]
     ),
     NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
+    # Summaries with rows that wait, bins in use, and values that are not kept.
+    NaiveBayes(
+        numeric="modl", categorical="modl", summary_size=2, max_values=2, forgetting=0.9
+    ).partial_fit(_X, [1, 0, 1, 1, 0, 1], sample_weight=[300.0] * 6),
     SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
     AveragedNB(lam=0.1, numeric="gaussian", costs=np.ones(5)).fit(_X, [1, 0, 1, 1, 0, 1]),

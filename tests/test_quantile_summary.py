@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessnaive import _core
+from lessnaive.plain import Node
+from lessnaive.stream import NumberSummary
 
 
 def summarize(x, y, weights=None, *, size, classes=2, parts=1):
@@ -304,6 +306,25 @@ def test_a_state_that_cannot_be_is_refused():
     ]:  # fmt: skip
         with pytest.raises(ValueError):
             fresh.__setstate__((*good[:place], bad, *good[place + 1 :]))
+
+
+def test_summaries_in_python():
+    rng = np.random.default_rng(17)
+    x, y = rng.normal(size=5000), rng.integers(0, 2, 5000)
+    one, other = NumberSummary(2, 100), NumberSummary(2, 100)
+    assert not one.has_values()
+    _core.summarize([one.core, other.core], [x, -x], y, None)
+    assert not one.is_exact
+    assert (one.error > 0).all()
+    values, weights = one.points()
+    np.testing.assert_array_equal(weights.sum(axis=0), np.bincount(y))
+    assert one.has_values()
+    one.merge(other)
+    np.testing.assert_array_equal(one.counts(np.empty(0)), 2 * np.bincount(y)[None])
+    again = NumberSummary.from_plain(Node(one.to_plain()), 2)
+    assert again.to_plain() == one.to_plain()
+    assert len(values) <= 100 * 7
+    assert one.n_bytes() == again.n_bytes()
 
 
 @pytest.mark.parametrize("modl", [True, False])
