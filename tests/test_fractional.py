@@ -318,7 +318,7 @@ def test_an_interrupt_gives_the_best_so_far():
     X, y = table("generated")
     slow = PGDMB("neighbourhood", opti_level=25)  # hours
     threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT)).start()
-    with pytest.warns(ConvergenceWarning, match="interrupt"):
+    with pytest.warns(ConvergenceWarning, match="by an interrupt"):
         model = FractionalNB(p=0.5, solver=slow).fit(X, y)
     assert model.n_iter_ > 10
     assert model.objective_ == pytest.approx(model.history_["best"][-1], rel=1e-12)
@@ -390,3 +390,18 @@ def test_of_many_minima_the_simplest(lam):
     assert (used > 0).sum() == np.ceil(total - 1e-9)
     assert (used[1:] <= used[0]).all()
     assert model.objective_ <= Criterion(copies, y, lam, 1.0).minimum() + 1e-8 * model.null_cost_
+
+
+@pytest.mark.parametrize("p", [0.5, 1.5])
+def test_more_columns_than_are_looked_at_together(p):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 900))
+    y = (X[:, :30].sum(axis=1) + rng.logistic(size=150) > 0).astype(int)
+    model = FractionalNB(p=p, lam=0.02, numeric="gaussian", costs=1.0).fit(X, y)
+    assert model.converged_
+    if p > 1:
+        assert model.suboptimality_bound_ < 1e-4 * model.objective_
+        assert model.support_.sum() > 600
+    else:
+        other = fitted(X, y, p=p, lam=0.02, numeric="gaussian", costs=1.0, solver="pgdmb")
+        assert model.objective_ < other.objective_

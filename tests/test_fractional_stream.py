@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import lessnaive
 from lessnaive import FractionalNB
+from lessnaive.stream import memory_bound
 from weighted_tables import generated, table
 
 SOLVERS = ["two-stage", "pgdmb"]
@@ -174,3 +175,63 @@ def test_rows_cannot_be_added_to_fit():
     X, y = shuffled("penguins")
     with pytest.raises(AttributeError, match="partial_fit"):
         FractionalNB().fit(X, y).partial_fit(X, y)
+
+
+def test_memory_is_bounded():
+    """Every row has new words, and all of them are kept as long as their rows are."""
+    rng = np.random.default_rng(0)
+    model = FractionalNB(history_size=2000, batch_size=1000, summary_size=100, max_values=50)
+    bound = memory_bound(
+        1, 2, 2, summary_size=100, max_values=50, value_bytes=69, n_rows=20_000, history_size=2000
+    )
+    most = 0
+    for first in range(0, 20_000, 1000):
+        y = rng.integers(0, 2, 1000)
+        words = [[f"{side}{first + i:019d}" for i in range(1000)] for side in "ab"]
+        X = pd.DataFrame({"x": y + rng.normal(size=1000), "a": words[0], "b": words[1]})
+        model.partial_fit(X, y)
+        stream = model._stream
+        most = max(most, stream.statistics.n_bytes() + stream.recent.n_bytes())
+    assert bound / 10 < most <= bound
+
+
+@pytest.mark.parametrize("change", [{"history_size": 70}, {"forgetting": 7.0}, {"p": 5.0}])
+def test_parameters_that_do_not_go_on(change):
+    X, y = shuffled("penguins")
+    model = FractionalNB(history_size=50).partial_fit(X, y)
+    before = state(model)
+    model.set_params(**change)
+    with pytest.raises(ValueError, match=next(iter(change))):
+        model.partial_fit(X, y)
+    assert state(model) == before
+
+
+def test_rows_without_weight_are_not_there():
+    X, y = shuffled("penguins")
+    options = {"history_size": 100, "batch_size": 50}
+    one = FractionalNB(**options).partial_fit(X, y)
+    weights = np.r_[np.ones(len(y)), np.zeros(200)]
+    more = pd.concat([X, X[:200]], ignore_index=True)
+    two = FractionalNB(**options).partial_fit(more, np.r_[y, y[:200]], sample_weight=weights)
+    np.testing.assert_allclose(two.weights_, one.weights_)
+    np.testing.assert_allclose(two.predict_proba(X), one.predict_proba(X))
+
+
+def test_an_interrupt_ends_the_stream(monkeypatch):
+    X, y = shuffled("penguins")
+    model = FractionalNB(batch_size=50).partial_fit(X, y)
+    monkeypatch.setattr("lessnaive.solver.two_stage.TwoStage.minimize", interrupted)
+    more = pd.concat([X] * 10, ignore_index=True)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(more, np.tile(y, 10))
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("solver", "expected"), [("two-stage", True), ("pgdmb", False)])
+def test_whether_the_weights_in_use_are_a_minimum(solver, expected):
+    X, y = generated(3000, seed=5)
+    model = learned(FractionalNB(solver=solver, batch_size=500), X, y, 500)
+    assert model.converged_ == expected

@@ -17,6 +17,8 @@ constexpr double kSlow = 0.1;
 // with too much of it the minimum seems nearer than it is.
 constexpr double kOld = 0.7;
 // A share of the objective that is lost in its rounding: below it only the slopes tell more.
+// A step that promises less than this share of the objective may fail by its rounding.
+constexpr double kInvisible = 1e-7;
 constexpr double kRounding = 1e-13;
 constexpr double kShortest = 1e-10;
 // Rounds of the inner solver at the most, and what it may leave of the tolerance.
@@ -114,7 +116,8 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
         }
         from_exact = exact_;
         const int steps = walk(penalty, goal.x);
-        if (steps == 0) return {point_.weights, looks, true};
+        // Nothing to be gained that the objective would show, or else a step that failed.
+        if (steps == 0) return {point_.weights, looks, gain <= kInvisible * scale};
         looks += steps;
         before = gain;
     }

@@ -120,7 +120,8 @@ _LEARNING: tuple[Decorator, ...] = (
         default="NaiveBayes",
         show_default=True,
         metavar="NAME",
-        help=f"The model: {', '.join(estimators())}.",
+        help=f"The model: {', '.join(estimators())}. Streams take those with partial_fit: "
+        f"{', '.join(name for name, kind in estimators().items() if hasattr(kind, 'partial_fit'))}.",
     ),
     click.option(
         "--set",

@@ -21,6 +21,7 @@ from lessnaive.models.fractional_problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional_stream import FractionalStream
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
 from lessnaive.models.statistics import learn
+from lessnaive.models.streaming import frozen_parameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
@@ -105,7 +106,8 @@ class FractionalNB(ScorecardClassifier):
         iterations.
     max_seconds : float, optional
         The best weights found after this time are taken, with a warning; so they are if Ctrl-C is
-        pressed.
+        pressed. ``partial_fit`` takes the time that it needs: weights that depend on the clock
+        would depend on how rows come in calls.
     tol : float, default=1e-9
         Tolerance of the convex problem: the KKT residual relative to its scale, as in
         :class:`BaristaNB`.
@@ -138,7 +140,8 @@ class FractionalNB(ScorecardClassifier):
         the ``seconds``.
     kkt_residual_, suboptimality_bound_, suboptimality_rule_, lambda_max_
         The certificate, as in :class:`BaristaNB`. There is a bound if the problem is convex.
-        ``lambda_max_`` is a `lam` from which on no column is kept.
+        ``lambda_max_`` is a `lam` from which on no column is kept. After ``partial_fit`` all of it
+        is about the last rows, and ``converged_`` about the last time that weights were found.
     classes_, class_count_, class_log_prior_, scorecard_, n_features_in_, feature_names_in_
         As in :class:`NaiveBayes`; the weights are multiplied into the scorecard.
 
@@ -323,12 +326,13 @@ class FractionalNB(ScorecardClassifier):
         FractionalNB
             The estimator itself.
         """
+        self._validate_params()  # which may have changed since the last call
         stream = FractionalStream.add(
             self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
         )
         self._stream, self._fit, self._scorecard = stream, None, None
         # What is asked for later is made with the parameters of now: batches may be small and many.
-        self._parameters = type(self)(**self.get_params(deep=False))
+        self._parameters = frozen_parameters(self)
         self._set_columns_and_classes(stream.statistics.schema, stream.statistics.classes)
         return self
 
@@ -391,18 +395,19 @@ class FractionalNB(ScorecardClassifier):
     def _warn(self, search: AnytimeSearch) -> None:
         if search.stopped is not None:
             why = {
-                "time": f"max_seconds={self.max_seconds} are over",
-                "interrupt": "of an interrupt",
+                "time": f"after max_seconds={self.max_seconds}",
+                "interrupt": "by an interrupt",
             }[search.stopped]
             warn_caller(
-                f"FractionalNB: the search was stopped since {why}. The weights are the best of "
+                f"FractionalNB: the search was stopped {why}. The weights are the best of "
                 f"{search.n_iter} iterations.",
                 ConvergenceWarning,
             )
         elif not search.converged:
+            other = "" if self.solver == "two-stage" else ', or take solver="two-stage"'
             warn_caller(
-                f"FractionalNB: the solver still improved after max_iter={self.max_iter} "
-                'iterations: increase max_iter, or take solver="two-stage".',
+                f"FractionalNB: the solver was not done after max_iter={self.max_iter} iterations: "
+                f"increase max_iter{other}.",
                 ConvergenceWarning,
             )
 

@@ -105,10 +105,16 @@ class FractionalProblem:
         packed[np.argsort(kept, kind="stable")] = np.arange(len(kept))
         return np.sort(packed[-number:])
 
-    def minimize(self, solver: TwoStage | PGDMB, max_seconds: float | None = None) -> AnytimeSearch:
+    def minimize(
+        self,
+        solver: TwoStage | PGDMB,
+        max_seconds: float | None = None,
+        *,
+        interruptible: bool = True,
+    ) -> AnytimeSearch:
         """Look for the minimum, as long as there is time."""
         search = AnytimeSearch(np.full(len(self.places), 0.5), max_seconds)
-        with search.running():
+        with search.running(interruptible=interruptible):
             solver.minimize(self.loss, self.penalty, search)
         return search
 

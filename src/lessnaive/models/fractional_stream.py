@@ -59,6 +59,8 @@ class FractionalStream:
         The weights in use; None as long as they are found when they are asked for.
     solved_at : float
         Weight of the rows when they were found.
+    converged : bool
+        Whether the solver was done then; never true of mini-batch steps.
     waiting : int
         Rows since the last look at the weights.
     descent : Rprop or None
@@ -70,6 +72,7 @@ class FractionalStream:
         self.recent = recent
         self.weights: Floats | None = None
         self.solved_at = 0.0
+        self.converged = False
         self.waiting = 0
         self.descent: Rprop | None = None
 
@@ -87,8 +90,13 @@ class FractionalStream:
         """Add rows; return the stream, or another one. On error the given one is as it was."""
         before = None if stream is None else stream.statistics
         rows = read_rows(model, before, X, y, classes, sample_weight)
+        depth = _HISTORY if model.history_size is None else int(model.history_size)
+        if stream is not None and stream.recent.depth != depth:
+            raise ValueError(
+                f"history_size={depth} does not go with the {stream.recent.depth} rows that are "
+                "kept so far: it cannot change between calls of partial_fit."
+            )
         if stream is None:
-            depth = _HISTORY if model.history_size is None else int(model.history_size)
             stream = cls(rows.statistics, RecentRows(rows.statistics.schema, depth))
         elif rows.statistics is not before:
             stream = stream._with(rows.statistics)
@@ -138,7 +146,8 @@ class FractionalStream:
             return
         seen = self.statistics.seen
         if seen >= max(_ALWAYS_FRESH, model.refresh * self.solved_at):
-            self.weights, self.solved_at = self._solve(model, solver)[1], seen
+            _, self.weights, search = self._solve(model, solver)
+            self.solved_at, self.converged = seen, search.converged
 
     def problem(self, model: Any) -> FractionalProblem:
         """Return the criterion on the last rows, with their share of the penalty."""
@@ -156,7 +165,7 @@ class FractionalStream:
             return FractionalFit.of(problem, search, count)
         problem = self.problem(model)
         search = AnytimeSearch(self.weights[problem.places])
-        search.converged = True
+        search.converged = self.converged
         return FractionalFit.of(problem, search, count)
 
     def scorecard(self, model: Any) -> Scorecard:
@@ -170,7 +179,7 @@ class FractionalStream:
         self, model: Any, solver: TwoStage | PGDMB
     ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
         problem = self.problem(model)
-        search = problem.minimize(solver)
+        search = problem.minimize(solver, interruptible=False)
         return problem, problem.spread(search.weights), search
 
     def _step(self, model: FractionalStreamModel, solver: PGDMB) -> None:
@@ -205,6 +214,7 @@ class FractionalStream:
             "recent": self.recent.to_plain(),
             "weights": None if self.weights is None else self.weights.tolist(),
             "solved_at": self.solved_at,
+            "converged": self.converged,
             "waiting": self.waiting,
             "descent": None if self.descent is None else self.descent.to_plain(),
         }
@@ -212,7 +222,9 @@ class FractionalStream:
     @classmethod
     def from_plain(cls, node: Node, scorecard: Scorecard) -> Self:
         """Return the stream that plain data describes; ModelFormatError if it describes none."""
-        fields = node.record("statistics", "recent", "weights", "solved_at", "waiting", "descent")
+        fields = node.record(
+            "statistics", "recent", "weights", "solved_at", "converged", "waiting", "descent"
+        )
         schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
         out = cls(
             StreamStatistics.from_plain(fields["statistics"], schema, classes),
@@ -221,6 +233,7 @@ class FractionalStream:
         if not fields["weights"].is_null():
             out.weights = fields["weights"].numbers(len(schema), 0.0, 1.0)
         out.solved_at = fields["solved_at"].number(0.0)
+        out.converged = fields["converged"].flag()
         out.waiting = fields["waiting"].integer(0, 2**53)
         if not fields["descent"].is_null():
             out.descent = Rprop.from_plain(fields["descent"], len(schema))

@@ -19,6 +19,9 @@ __all__ = ["LogisticProblem"]
 
 Floats = NDArray[np.float64]
 
+# Newton's steps for intercepts may be far too long where all rows are sure of their class.
+_FARTHEST_STEP = 10.0
+
 
 class LogisticProblem:
     """A table as a penalized linear problem around its target.
@@ -74,22 +77,23 @@ class LogisticProblem:
             return weights
         found = self._class_weights[-self.n_outputs :]
         probability = np.empty((self.loss.n_rows, len(self._class_weights)))
-        for _ in range(50):  # Newton for the intercepts alone
+        for _ in range(100):  # Newton for the intercepts alone
             self.loss.rows.probabilities(self.loss.coefficients(weights), probability)
             own = probability[:, -self.n_outputs :]
             weighted = own if self._row_weights is None else own * self._row_weights[:, None]
             expected = weighted.sum(axis=0)
             hessian = np.diag(expected) - own.T @ weighted
             step = np.linalg.lstsq(hessian, expected - found, rcond=None)[0]
-            weights[:, 0] -= step
+            weights[:, 0] -= np.clip(step, -_FARTHEST_STEP, _FARTHEST_STEP)
             if np.abs(step).max() < 1e-8:  # the next one would be about its square
                 break
-        return weights
+        return weights if np.isfinite(weights).all() else np.zeros(self.loss.shape)
 
     def lambda_max(self, start: Floats) -> float:
         """Return the smallest penalty at which all penalized coefficients are at their target.
 
-        It is the largest slope of the loss there, divided by :attr:`absolute_share`.
+        It is the largest slope of the loss there, divided by :attr:`absolute_share`. A ridge has
+        no such penalty: there it is where paths begin, as with glmnet.
         """
         gradient = self.loss.value_and_gradient(start)[1]
         return self.penalty(1.0).lambda_max(gradient) / self.absolute_share
@@ -134,11 +138,13 @@ class LogisticProblem:
                 return naive[1:] - naive[:1]
             return np.asarray(naive - naive.mean(axis=0))
         array = np.atleast_2d(np.asarray(given, dtype=np.float64))
-        if array.shape != shape or not np.isfinite(array).all():
+        if array.shape != shape:
             raise ValueError(
                 f"target has shape {array.shape}, but needs finite numbers of shape {shape}: an "
                 f"intercept and one for each of the columns {self.design.names}."
             )
+        if not np.isfinite(array).all():
+            raise ValueError("target holds NaN or infinity: it must be finite numbers.")
         return array
 
     def _to_coordinates(self, coefficients: Floats) -> Floats:

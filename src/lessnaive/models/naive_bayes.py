@@ -225,6 +225,7 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
+        self._validate_params()  # which may have changed since the last call
         rows = read_rows(self, getattr(self, "_stream", None), X, y, classes, sample_weight)
         stream = rows.statistics
         if self.beta is not None:

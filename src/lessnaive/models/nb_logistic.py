@@ -105,7 +105,8 @@ class NBLogistic(FittedLogistic):
     design_names_ : list of str
         Names of the design columns.
     lambda_max_ : float
-        The smallest `lam` at which all penalized coefficients equal their target.
+        The smallest `lam` at which all penalized coefficients equal their target. A ridge has none;
+        there it is where its path begins, a thousand times the largest slope at the target.
     classes_ : array of shape (n_classes,)
         The classes.
     scorecard_ : Scorecard

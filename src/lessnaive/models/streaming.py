@@ -15,6 +15,7 @@ from lessnaive.models.parameters import check_priors
 from lessnaive.models.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
+from lessnaive.table.rows import RowsOfColumn
 
 __all__ = [
     "StreamModel",
@@ -80,7 +81,12 @@ def read_rows(
         columns = stream.schema.match(table, type(model).__name__)
     stream, places = stream.with_classes(found)
     check_priors(model.priors, len(stream.classes))
-    return StreamRows(stream, columns, places[labels], weights)
+    labels = places[labels]
+    if weights is not None and not weights.all():  # rows of weight 0 are as if they were not there
+        rows = np.flatnonzero(weights)
+        columns = [RowsOfColumn(column, rows) for column in columns]
+        labels, weights = labels[rows], weights[rows]
+    return StreamRows(stream, columns, labels, weights)
 
 
 def current_statistics(

@@ -78,13 +78,18 @@ class AnytimeSearch:
         self.weights = weights.copy()
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Let a solver run until it is done, the time is up, or Ctrl-C is pressed."""
+    def running(self, *, interruptible: bool = True) -> Iterator[None]:
+        """Let a solver run until it is done, the time is up, or Ctrl-C is pressed.
+
+        If it is not interruptible, Ctrl-C goes on to whoever has called.
+        """
         try:
             yield
         except _OutOfTimeError:
             self.stopped = "time"
         except KeyboardInterrupt:
+            if not interruptible:
+                raise
             self.stopped = "interrupt"
 
     def history(self) -> dict[str, Floats]:

@@ -56,7 +56,7 @@ class _Descent(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Refuse absolute values and bounds."""
         if not penalty.is_smooth:
-            return "it needs a smooth penalty without bounds: set l1=0 or take another solver."
+            return "it needs a smooth penalty: take one without absolute values and bounds, or another solver."
         return None
 
     @abstractmethod

@@ -49,7 +49,7 @@ class LBFGS(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Refuse absolute values."""
         if penalty.l1 > 0:
-            return "it needs a smooth penalty, so set l1=0 or choose another solver."
+            return "it needs a smooth penalty: take one without absolute values, or another solver."
         return None
 
     def _minimize(

@@ -36,6 +36,7 @@ _MOST_STEPS = 200
 # Weights that are looked at together at the most; if there are more, those that are in use and
 # those that would gain most by being used.
 _MOST_TOGETHER = 600
+_FEWEST_OTHERS = 100
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,10 @@ class PowerModel:
         self._cost = penalty.cost[self._chosen]
         self._power = penalty.power
         self._lower, self._upper = np.zeros(len(self._chosen)), np.ones(len(self._chosen))
+
+    def sees_all(self, penalty: PowerPenalty) -> bool:
+        """Whether there are no other weights that would be worth a look."""
+        return bool(np.isin(_together(penalty, self.place), self._chosen).all())
 
     def minimum(self, tolerance: float, damping: float = 0.0) -> tuple[Floats, float]:
         """Return the weights where coordinate descent ends, and what they gain."""
@@ -145,7 +150,7 @@ def descend(
     tolerance: float,
     search: AnytimeSearch,
     goal: float = np.inf,
-) -> PowerModel:
+) -> tuple[PowerModel, bool]:
     """Go down from the place of a model until it promises less than the tolerance.
 
     Steps that do not keep what the model promised are made again with a look at the curvature, if
@@ -167,13 +172,18 @@ def descend(
 
     Returns
     -------
-    PowerModel
-        The model of the place that was reached.
+    tuple of PowerModel and bool
+        The model of the place that was reached, and whether it promises nothing more.
     """
     damping, place = 0.0, model.place
     for _ in range(_MOST_STEPS):
         weights, gain = model.minimum(0.1 * tolerance, damping)
-        if gain <= tolerance or place.objective - _HOPE * gain > goal:
+        if gain <= tolerance and model.sees_all(penalty):
+            return model, True
+        if gain <= tolerance:
+            model = PowerModel(loss, penalty, place)
+            continue
+        if place.objective - _HOPE * gain > goal:
             break
         following = Place.at(weights, loss, penalty)
         kept = (place.objective - following.objective) / gain
@@ -189,7 +199,7 @@ def descend(
         place = following
         search.offer(place.weights, place.objective)
         model = PowerModel(loss, penalty, place, model if kept > _KEPT else None)
-    return model
+    return model, False
 
 
 def _together(penalty: PowerPenalty, place: Place) -> NDArray[np.int64]:
@@ -197,6 +207,9 @@ def _together(penalty: PowerPenalty, place: Place) -> NDArray[np.int64]:
     if n_weights <= _MOST_TOGETHER:
         return np.arange(n_weights)
     used = np.flatnonzero(place.weights)
-    wanting = np.where(place.weights > 0, np.inf, place.gradient + penalty.cost)
-    others = np.argsort(wanting, kind="stable")[: max(0, _MOST_TOGETHER - len(used))]
+    slope = place.gradient + (penalty.cost if penalty.power <= 1 else 0.0)
+    wanting = np.where(place.weights > 0, np.inf, slope)
+    room = max(_FEWEST_OTHERS, _MOST_TOGETHER - len(used))
+    others = np.argsort(wanting, kind="stable")[:room]
+    others = others[wanting[others] < 0] if penalty.is_convex else others
     return np.sort(np.concatenate([used, others[place.weights[others] == 0]]))

@@ -65,10 +65,10 @@ class TwoStage:
         place = Place.at(start, loss, penalty)
         size = max(1.0, loss.value(np.zeros(loss.shape)))
         tolerance = size * (_PRECISE if penalty.is_convex else _ENOUGH)
-        model = descend(loss, penalty, PowerModel(loss, penalty, place), tolerance, search)
+        model = PowerModel(loss, penalty, place)
+        model, search.converged = descend(loss, penalty, model, tolerance, search)
         if not penalty.is_convex:
             self._move(loss, penalty, model, tolerance, search)
-        search.converged = True
 
     def _convex(
         self,
@@ -104,7 +104,7 @@ class TwoStage:
             goal = model.place.objective - tolerance
             for weights in model.moves(tolerance, self.trials):
                 trial = PowerModel(loss, penalty, Place.at(weights, loss, penalty), model)
-                trial = descend(loss, penalty, trial, tolerance, search, goal)
+                trial, _ = descend(loss, penalty, trial, tolerance, search, goal)
                 search.offer(trial.place.weights, trial.place.objective)
                 if trial.place.objective < goal:
                     better = trial

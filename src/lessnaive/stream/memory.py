@@ -19,6 +19,7 @@ def memory_bound(
     max_values: int = 1000,
     value_bytes: int = 100,
     n_rows: int = 2**53,
+    history_size: int = 0,
 ) -> int:
     """Bytes that :meth:`lessnaive.NaiveBayes.partial_fit` keeps of a stream at most.
 
@@ -40,6 +41,9 @@ def memory_bound(
     n_rows : int, default=2**53
         The most rows that will come. Twice as many rows take one more level of the summaries, so
         that the bound for all rows that can be counted is no more than some times as large.
+    history_size : int, default=0
+        The last rows that :meth:`FractionalNB.partial_fit` keeps besides, 10,000 by default there,
+        for batches that are no larger.
 
     Returns
     -------
@@ -58,4 +62,10 @@ def memory_bound(
     numeric = _SUMMARY + _NUMBER * n_classes + rows_waiting + levels * level
     value = value_bytes + row + _PLACE
     categorical = _EMPTY + 2 * _NUMBER * n_classes + max_values * value
-    return n_numeric * numeric + n_categorical * categorical
+    statistics = n_numeric * numeric + n_categorical * categorical
+    if history_size == 0:
+        return statistics
+    # Values are let go when there are twice as many as rows, and a batch may bring as many.
+    words = 3 * history_size * (value_bytes + _PLACE) + _EMPTY
+    cells = history_size * (_NUMBER * (n_numeric + 2) + 4 * n_categorical)
+    return statistics + cells + n_categorical * words

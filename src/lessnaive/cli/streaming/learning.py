@@ -43,11 +43,15 @@ def learn_stream(
     progress : callable
         Is told the number of rows of each batch.
     """
+    halfway = False
     try:
         last = _learn_whole_batches(state, tables, batch_size, checkpoints, interrupts, progress)
+    except KeyboardInterrupt:
+        halfway = True  # a batch may be, and the model with it
+        raise
     finally:
-        # Whatever ended it, an error in a later row included: what was learned so far is kept.
-        if checkpoints is not None:
+        # Whatever else ended it, an error in a later row included: what was learned is kept.
+        if checkpoints is not None and not halfway:
             checkpoints.write(state)
     if last is not None:
         _learn(state, last)
