@@ -61,9 +61,8 @@ def test_any_split_gives_the_same_model(solver, forgetting):
     models = [learned(FractionalNB(**options), X, y, size) for size in (53, 150, 3000)]
     if forgetting == 1:
         assert len({state(model) for model in models}) == 1
-    # What is forgotten is forgotten batch by batch: bins found within one are a little different.
-    for other in models[1:]:
-        np.testing.assert_allclose(other.predict_proba(X), models[0].predict_proba(X), atol=5e-3)
+    for other in models[1:]:  # powers of the factor are multiplied in another order
+        np.testing.assert_allclose(other.predict_proba(X), models[0].predict_proba(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

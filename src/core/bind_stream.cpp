@@ -62,9 +62,6 @@ QuantileSummary summary_of(StateTuple tuple) {
                 "the points of a summary have the wrong shape");
         state.levels.push_back({std::move(values), std::move(weights), std::move(error)});
     }
-    state.rows.values.reserve(state.size);
-    state.rows.labels.reserve(state.size);
-    state.rows.weights.reserve(state.size);
     return QuantileSummary(std::move(state));
 }
 

@@ -161,10 +161,12 @@ void QuantileSummary::add(const Column& column, const Column& labels, const doub
 
 void QuantileSummary::add_row(double value, uint32_t label, double weight) {
     SummaryRows& rows = state_.rows;
-    if (rows.values.capacity() == 0) {
-        rows.values.reserve(state_.size);
-        rows.labels.reserve(state_.size);
-        rows.weights.reserve(state_.size);
+    if (rows.values.size() == rows.values.capacity()) {  // short streams take little
+        const size_t more = std::max<size_t>(2 * rows.values.size(), 16);
+        const size_t room = std::min<size_t>(more, static_cast<size_t>(state_.size));
+        rows.values.reserve(room);
+        rows.labels.reserve(room);
+        rows.weights.reserve(room);
     }
     rows.values.push_back(value);
     rows.labels.push_back(label);
