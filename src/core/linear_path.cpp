@@ -17,9 +17,9 @@ constexpr double kSlow = 0.1;
 // with too much of it the minimum seems nearer than it is.
 constexpr double kOld = 0.7;
 // A share of the objective that is lost in its rounding: below it only the slopes tell more.
+constexpr double kRounding = 1e-13;
 // A step that promises less than this share of the objective may fail by its rounding.
 constexpr double kInvisible = 1e-7;
-constexpr double kRounding = 1e-13;
 constexpr double kShortest = 1e-10;
 // Rounds of the inner solver at the most, and what it may leave of the tolerance.
 constexpr int kMostRounds = 50;

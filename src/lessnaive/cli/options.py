@@ -64,6 +64,11 @@ def _read_separator(_: click.Context, __: click.Parameter, value: str) -> str:
     return separator
 
 
+def _able() -> list[str]:
+    """Names of the models that can learn from streams."""
+    return [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
+
+
 def _read_model_name(_: click.Context, __: click.Parameter, value: str) -> str:
     if value not in estimators():
         raise InputError(f"there is no model {value!r}: choose {' or '.join(estimators())}.")
@@ -120,8 +125,7 @@ _LEARNING: tuple[Decorator, ...] = (
         default="NaiveBayes",
         show_default=True,
         metavar="NAME",
-        help=f"The model: {', '.join(estimators())}. Streams take those with partial_fit: "
-        f"{', '.join(name for name, kind in estimators().items() if hasattr(kind, 'partial_fit'))}.",
+        help=f"The model: {', '.join(estimators())}. Streams take {' and '.join(_able())} only.",
     ),
     click.option(
         "--set",

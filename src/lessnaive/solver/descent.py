@@ -56,7 +56,10 @@ class _Descent(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Refuse absolute values and bounds."""
         if not penalty.is_smooth:
-            return "it needs a smooth penalty: take one without absolute values and bounds, or another solver."
+            return (
+                "it needs a smooth penalty: take one without absolute values and bounds, or another "
+                "solver."
+            )
         return None
 
     @abstractmethod
