@@ -14,7 +14,7 @@ __all__ = ["GRID", "METHODS", "fractional"]
 
 # The paper's grid, and one power between its values.
 GRID = [*product((0.01, 0.1, 0.5), (0.5, 1.0, 2.0)), (0.1, 0.75)]
-# All methods but Khiops start from the same bins and groups, in which missing is a value.
+# What others start from, too: the same bins and groups, in which missing is a value.
 _MODL: dict[str, Any] = {"numeric": "modl", "categorical": "modl", "missing": "category"}
 
 
@@ -26,6 +26,7 @@ def fractional(**parameters: Any) -> FractionalNB:
 METHODS: dict[str, Callable[[], Any]] = {
     "NaiveBayes": partial(NaiveBayes, **_MODL),
     "AveragedNB": partial(AveragedNB, **_MODL),
+    "FractionalNB": FractionalNB,  # as it comes: missing says nothing
     "lam=0": partial(fractional, lam=0.0),
     # Without a penalty by the paper's descent: figure 1.1.
     **{

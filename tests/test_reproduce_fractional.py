@@ -50,7 +50,7 @@ def test_a_cell_is_one_fold_of_cross_validation():
     y = np.asarray(y).astype(str)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     train, test = list(folds.split(X, y))[3]
-    model = AveragedNB().fit(X.iloc[train], y[train])
+    model = AveragedNB(missing="category").fit(X.iloc[train], y[train])
     row = measure(Cell("penguins", 3, "AveragedNB"))
     for prefix, part in (("", test), ("train_", train)):
         p = model.predict_proba(X.iloc[part])
