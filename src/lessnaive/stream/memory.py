@@ -42,8 +42,8 @@ def memory_bound(
         The most rows that will come. Twice as many rows take one more level of the summaries, so
         that the bound for all rows that can be counted is no more than some times as large.
     history_size : int, default=0
-        The last rows that :meth:`FractionalNB.partial_fit` keeps besides, 10,000 by default there,
-        for batches that are no larger.
+        The last rows that :meth:`lessnaive.FractionalNB.partial_fit` keeps besides, 10,000 by
+        default there, for batches that are no larger.
 
     Returns
     -------
