@@ -199,7 +199,7 @@ def _sign(runs: Runs, table: Table, method: str, rule: str, name: str) -> int | 
 
 
 def which_rule(runs: Runs, tables: Sequence[Table]) -> TextTable:
-    """Tell how far the printed numbers are from ours by each rule, on average over the tables."""
+    """Tell by which factor printed numbers and ours differ, on average over the tables."""
     lines = []
     for measure in COMPARED:
         for method in PENALIZED:
@@ -214,9 +214,9 @@ def which_rule(runs: Runs, tables: Sequence[Table]) -> TextTable:
                 for rule in RULES
             }
             away = [np.abs(np.log(ours[rule] / printed)).mean() for rule in RULES]
-            cells = [f"{100 * value:.1f} %" for value in away]
+            cells = [f"{np.exp(value):.3f}" for value in away]
             lines.append([measure.title, method, str(len(known)), *cells])
-    title = "Mean distance, as a ratio, of what is printed from ours by each rule"
+    title = "Factor by which what is printed differs from ours by each rule, on average"
     return TextTable(title, ["measure", "method", "tables", *RULE_NAMES.values()], lines)
 
 

@@ -221,7 +221,7 @@ def test_the_report(tmp_path):
         for rule in ("best", "one_se")
     ]
     assert away[0] > away[1]  # 0.574 is nearer to 0.25 than to 0.04
-    assert line.split(",")[2:] == ["1", *(f"{100 * value:.1f} %" for value in away)]
+    assert line.split(",")[2:] == ["1", *(f"{np.exp(value):.3f}" for value in away)]
 
 
 def test_wins(tmp_path):
