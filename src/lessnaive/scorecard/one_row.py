@@ -51,7 +51,7 @@ class RowScorer:
     >>> model = NaiveBayes().fit(X, y)
     >>> scorer = RowScorer(model.scorecard_)
     >>> [round(p, 6) for p in scorer.probability([3.0, "b"])]
-    [0.272727, 0.727273]
+    [0.375, 0.625]
     >>> model.predict_proba([[3.0, "b"]]).round(6)
     array([[0.272727, 0.727273]])
     """
