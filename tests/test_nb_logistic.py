@@ -393,7 +393,7 @@ def test_bad_targets_are_refused(target):
     model = NBLogistic().fit(X, y)
     before = model.coef_.copy()
     model.target = target
-    with pytest.raises(ValueError, match="target has shape|target holds NaN"):
+    with pytest.raises(ValueError, match=r"target has shape|target holds NaN"):
         model.fit(X[["x", "y", "z"]], y)
     np.testing.assert_array_equal(model.coef_, before)
 

@@ -53,7 +53,7 @@ class RowScorer:
     >>> [round(p, 6) for p in scorer.probability([3.0, "b"])]
     [0.375, 0.625]
     >>> model.predict_proba([[3.0, "b"]]).round(6)
-    array([[0.272727, 0.727273]])
+    array([[0.375, 0.625]])
     """
 
     def __init__(self, scorecard: Scorecard) -> None:
