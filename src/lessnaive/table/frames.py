@@ -82,7 +82,7 @@ def _uniform_block(X: Any) -> NDArray[Any] | None:
 def _holds_text(native: Any) -> bool:
     from pandas.api.types import infer_dtype
 
-    return infer_dtype(native, skipna=True) == "string"
+    return bool(infer_dtype(native, skipna=True) == "string")
 
 
 def series_column(name: str, series: nw.Series[Any]) -> Column:
