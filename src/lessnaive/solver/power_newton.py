@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,9 +9,10 @@ from lessnaive import _core
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 from lessnaive.solver.anytime import AnytimeSearch
+from lessnaive.solver.base import Point
 from lessnaive.solver.prox_newton import enough_rows
 
-__all__ = ["Place", "PowerModel", "descend"]
+__all__ = ["PowerModel", "descend"]
 
 Floats = NDArray[np.float64]
 
@@ -39,21 +38,6 @@ _MOST_TOGETHER = 600
 _FEWEST_OTHERS = 100
 
 
-@dataclass(frozen=True)
-class Place:
-    """Weights, with the loss, its gradient and the criterion there."""
-
-    weights: Floats
-    gradient: Floats
-    objective: float
-
-    @classmethod
-    def at(cls, weights: Floats, loss: WeightedEvidenceLoss, penalty: PowerPenalty) -> Place:
-        """Look at the loss and its gradient: one pass over the rows."""
-        value, gradient = loss.value_and_gradient(weights)
-        return cls(weights, gradient, value + penalty.value(weights))
-
-
 class PowerModel:
     """The quadratic model of the loss around a place, plus the penalty.
 
@@ -63,7 +47,7 @@ class PowerModel:
         The loss.
     penalty : PowerPenalty
         The penalty.
-    place : Place
+    place : Point
         Where the value and the slope of the model are exact.
     curvature : PowerModel, optional
         A model of another place whose curvature is taken over.
@@ -73,7 +57,7 @@ class PowerModel:
         self,
         loss: WeightedEvidenceLoss,
         penalty: PowerPenalty,
-        place: Place,
+        place: Point,
         curvature: PowerModel | None = None,
     ) -> None:
         self.place = place
@@ -185,7 +169,7 @@ def descend(
             continue
         if place.objective - _HOPE * gain > goal:
             break
-        following = Place.at(weights, loss, penalty)
+        following = Point.at(weights, loss, penalty)
         kept = (place.objective - following.objective) / gain
         if kept < _SUFFICIENT:
             if not model.is_fresh:
@@ -202,7 +186,7 @@ def descend(
     return model, False
 
 
-def _together(penalty: PowerPenalty, place: Place) -> NDArray[np.int64]:
+def _together(penalty: PowerPenalty, place: Point) -> NDArray[np.int64]:
     n_weights = len(place.weights)
     if n_weights <= _MOST_TOGETHER:
         return np.arange(n_weights)

@@ -12,7 +12,7 @@ from lessnaive.penalty import ElasticNet, PowerPenalty
 from lessnaive.solver.anytime import AnytimeSearch
 from lessnaive.solver.base import Point, Solver
 from lessnaive.solver.face import simplest_minimum
-from lessnaive.solver.power_newton import Place, PowerModel, descend
+from lessnaive.solver.power_newton import PowerModel, descend
 from lessnaive.solver.prox_newton import ProxNewton
 from lessnaive.solver.proximal_gradient import FISTA
 
@@ -62,7 +62,7 @@ class TwoStage:
             return
         linear = ElasticNet(l1=1.0, lower=0.0, upper=1.0, factor=penalty.cost)
         start, _ = self._convex(loss, linear, penalty, search)
-        place = Place.at(start, loss, penalty)
+        place = Point.at(start, loss, penalty)
         size = max(1.0, loss.value(np.zeros(loss.shape)))
         tolerance = size * (_PRECISE if penalty.is_convex else _ENOUGH)
         model = PowerModel(loss, penalty, place)
@@ -103,7 +103,7 @@ class TwoStage:
             model, better = better, None
             goal = model.place.objective - tolerance
             for weights in model.moves(tolerance, self.trials):
-                trial = PowerModel(loss, penalty, Place.at(weights, loss, penalty), model)
+                trial = PowerModel(loss, penalty, Point.at(weights, loss, penalty), model)
                 trial, _ = descend(loss, penalty, trial, tolerance, search, goal)
                 search.offer(trial.place.weights, trial.place.objective)
                 if trial.place.objective < goal:
