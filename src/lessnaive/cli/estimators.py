@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import lessnaive
 from lessnaive.cli.errors import InputError
 
-__all__ = ["estimators", "make_estimator", "parse_value"]
+__all__ = ["estimators", "make_estimator", "parse_value", "stream_learners"]
 
 
 def estimators() -> dict[str, Any]:
@@ -37,6 +37,11 @@ def estimators() -> dict[str, Any]:
         and issubclass(thing, BaseEstimator)
         and issubclass(thing, ClassifierMixin)
     }
+
+
+def stream_learners() -> list[str]:
+    """Names of the classifiers that can learn from streams."""
+    return [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
 
 
 def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str] = ()) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.estimators import estimators, make_estimator
+from lessnaive.cli.estimators import estimators, make_estimator, stream_learners
 from lessnaive.cli.reading import MISSING, TableFile
 from lessnaive.cli.training import TrainingData, check_roles, read_training_data
 
@@ -62,11 +62,6 @@ def _read_separator(_: click.Context, __: click.Parameter, value: str) -> str:
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
         raise InputError(f"--separator {value!r} is not a single character or the word tab.")
     return separator
-
-
-def _able() -> list[str]:
-    """Names of the models that can learn from streams."""
-    return [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
 
 
 def _read_model_name(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -125,7 +120,8 @@ _LEARNING: tuple[Decorator, ...] = (
         default="NaiveBayes",
         show_default=True,
         metavar="NAME",
-        help=f"The model: {', '.join(estimators())}. Streams take {' and '.join(_able())} only.",
+        help=f"The model: {', '.join(estimators())}. "
+        f"Streams take {' and '.join(stream_learners())} only.",
     ),
     click.option(
         "--set",

@@ -21,7 +21,7 @@ from lessnaive.models.fractional_problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional_stream import FractionalStream
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
 from lessnaive.models.statistics import learn
-from lessnaive.models.streaming import frozen_parameters
+from lessnaive.models.streaming import can_add_rows, frozen_parameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
@@ -31,16 +31,6 @@ from lessnaive.table.training import read_training
 __all__ = ["FractionalNB"]
 
 Floats = NDArray[np.float64]
-
-
-def _can_add_rows(model: FractionalNB) -> bool:
-    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
-    if getattr(model, "_fit", None) is not None and model._stream is None:
-        raise AttributeError(
-            "fit has found bins, groups and weights in all the rows at once, and keeps nothing to "
-            "find them again with: learn from the first row on with partial_fit to go on with it."
-        )
-    return True
 
 
 def _of_fit(name: str, doc: str) -> Any:
@@ -292,7 +282,7 @@ class FractionalNB(ScorecardClassifier):
         self._adopt(FractionalFit.of(problem, search, statistics.class_count), None)
         return self
 
-    @available_if(_can_add_rows)  # type: ignore[untyped-decorator]
+    @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,

@@ -192,10 +192,10 @@ class FractionalStream:
         assert self.weights is not None
         batch = loss.take(problem.last_rows(int(model.batch_size)))
         descent = self.descent.of(places)
-        share = batch.total_weight / loss.total_weight if loss.total_weight else 0.0
-        gradient = batch.value_and_gradient(descent.weights)[1]
-        gradient = gradient + share * penalty.slope(descent.weights)
-        descent.advance(solver, gradient / max(batch.total_weight, 1e-300), penalty.project)
+        # Per row: each has its share of the penalty.
+        gradient = batch.value_and_gradient(descent.weights)[1] / batch.total_weight
+        gradient = gradient + penalty.slope(descent.weights) / loss.total_weight
+        descent.advance(solver, gradient, penalty.project)
         here = loss.value(descent.weights) + penalty.value(descent.weights)
         best = self.weights[places]
         known = loss.value(best) + penalty.value(best)

@@ -17,6 +17,7 @@ from lessnaive.models.generative import make_scorecard
 from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, log_prior
 from lessnaive.models.statistics import learn
 from lessnaive.models.streaming import (
+    can_add_rows,
     current_statistics,
     frozen_parameters,
     read_rows,
@@ -29,16 +30,6 @@ from lessnaive.table import Schema
 from lessnaive.table.training import read_training
 
 __all__ = ["NaiveBayes"]
-
-
-def _can_add_rows(model: NaiveBayes) -> bool:
-    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
-    if hasattr(model, "_stream") and model._stream is None:
-        raise AttributeError(
-            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
-            "again with: learn from the first row on with partial_fit to go on with it."
-        )
-    return True
 
 
 class NaiveBayes(ScorecardClassifier):
@@ -193,7 +184,7 @@ class NaiveBayes(ScorecardClassifier):
         self.class_log_prior_ = scorecard.intercept.copy()
         return self
 
-    @available_if(_can_add_rows)  # type: ignore[untyped-decorator]
+    @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,

@@ -20,6 +20,7 @@ from lessnaive.table.rows import RowsOfColumn
 __all__ = [
     "StreamModel",
     "StreamRows",
+    "can_add_rows",
     "current_statistics",
     "frozen_parameters",
     "read_rows",
@@ -87,6 +88,16 @@ def read_rows(
         columns = [RowsOfColumn(column, rows) for column in columns]
         labels, weights = labels[rows], weights[rows]
     return StreamRows(stream, columns, labels, weights)
+
+
+def can_add_rows(model: Any) -> bool:
+    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
+    if hasattr(model, "_stream") and model._stream is None:
+        raise AttributeError(
+            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
+            "again with: learn from the first row on with partial_fit to go on with it."
+        )
+    return True
 
 
 def current_statistics(

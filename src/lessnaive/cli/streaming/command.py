@@ -11,7 +11,7 @@ import click
 import lessnaive
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.estimators import estimators
+from lessnaive.cli.estimators import stream_learners
 from lessnaive.cli.options import Learning, learning_options, output_option, tables_options
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.batches import Tables
@@ -156,9 +156,9 @@ def _streaming_estimator(learning: Learning) -> Any:
     except AttributeError as error:
         if error.__cause__ is not None:
             raise InputError(str(error.__cause__)) from None
-        able = [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
         raise InputError(
-            f"{learning.model_name} cannot learn from a stream: choose {' or '.join(able)}."
+            f"{learning.model_name} cannot learn from a stream: choose "
+            f"{' or '.join(stream_learners())}."
         ) from None
     try:
         estimator._validate_params()
