@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lessnaive.loss import WeightedEvidenceLoss, gather_evidence
 from lessnaive.models.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.column_weights import weighted
-from lessnaive.models.penalty_path import PenaltyPath, learn_path
+from lessnaive.models.penalty_path import PenaltyPath, descending, learn_path
 from lessnaive.models.weighted import LearnedWeights
 from lessnaive.models.weighting import (
     gather,
@@ -223,14 +223,15 @@ class BaristaNBCV(LearnedWeights):
         """Return the values of l1 and of l2, from large to small."""
         if isinstance(self.grid, str):
             if self.grid == "paper":
-                return _descending("l1", PAPER_L1), _descending("l2", PAPER_L2)
+                return descending("l1", PAPER_L1), descending("l2", PAPER_L2)
             gradient = loss.value_and_gradient(np.full(loss.shape, target))[1]
             largest = ElasticNet(target=target).lambda_max(gradient)
             shares = np.geomspace(1.0, self.l1_ratio, self.n_l1)
-            return largest * shares, _descending("l2", _AUTO_L2)
+            return largest * shares, descending("l2", _AUTO_L2)
         if len(self.grid) != 2:
             raise ValueError("grid must be 'auto', 'paper' or a pair (l1 values, l2 values).")
-        return _descending("l1", self.grid[0]), _descending("l2", self.grid[1])
+        l1_values = descending("The values of l1 in grid", self.grid[0])
+        return l1_values, descending("The values of l2 in grid", self.grid[1])
 
     def _score_fold(
         self,
@@ -268,10 +269,3 @@ class BaristaNBCV(LearnedWeights):
         path = PenaltyPath.from_plain(fields["path"], len(scorecard.classes), len(scorecard.schema))
         super()._restore(scorecard, rest)
         self.l1_, self.l2_, self.path_ = l1, l2, path
-
-
-def _descending(name: str, values: Any) -> Floats:
-    out = np.sort(np.atleast_1d(np.asarray(values, dtype=np.float64)))[::-1]
-    if out.ndim != 1 or len(out) == 0 or not (np.isfinite(out).all() and (out >= 0).all()):
-        raise ValueError(f"The values of {name} in grid must be one or more numbers of 0 or more.")
-    return np.ascontiguousarray(out)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -284,9 +285,7 @@ class HybridLRNB(ScorecardClassifier):
                 part = _LogisticPart(self, train, columns, allow_empty=True)
                 card = part.scorecard(naive, part.solve_quietly(self))
             scores = card.score_columns(test.table.columns, len(test.labels))
-            scores -= scores.max(axis=1, keepdims=True)
-            probability = np.exp(scores)
-            probability /= probability.sum(axis=1, keepdims=True)
+            probability = softmax(scores, axis=1)
             out.append(SCORES[self.scoring](probability, test.labels, test.weights))
         return np.array(out)
 

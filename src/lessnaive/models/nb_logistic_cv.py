@@ -14,6 +14,7 @@ from lessnaive.models.fitted_logistic import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic_path import LogisticPath, score_path, solve_path
 from lessnaive.models.logistic_problem import LogisticProblem
 from lessnaive.models.nb_logistic import LOGISTIC_CONSTRAINTS
+from lessnaive.models.penalty_path import descending
 from lessnaive.models.weighting import minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -217,10 +218,7 @@ class NBLogisticCV(FittedLogistic):
     def _penalties(self, problem: LogisticProblem, lambda_max: float) -> Floats:
         """Return the penalties, from large to small."""
         if self.lams is not None:
-            given = np.sort(np.atleast_1d(np.asarray(self.lams, dtype=np.float64)))[::-1]
-            if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or given[-1] < 0:
-                raise ValueError("lams must be one or more finite numbers of 0 or more.")
-            return given.copy()
+            return descending("lams", self.lams)
         ratio = self.lam_ratio
         if ratio is None:
             ratio = _RATIO if problem.loss.n_rows > len(problem.design) else _RATIO_OF_WIDE

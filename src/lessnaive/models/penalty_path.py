@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighting import WeightingParameters, choose_solver, warn_unfinished
@@ -15,7 +15,7 @@ from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.selection.choice import choose, summarize
 
-__all__ = ["PenaltyPath", "learn_path"]
+__all__ = ["PenaltyPath", "descending", "learn_path"]
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +99,14 @@ class PenaltyPath:
             if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
                 raise fields[name].error(f"expected numbers of shape {shape}")
         return cls(**arrays)
+
+
+def descending(name: str, values: ArrayLike) -> Floats:
+    """Return penalties from large to small; ValueError if they are none."""
+    out = np.sort(np.atleast_1d(np.asarray(values, dtype=np.float64)))[::-1]
+    if out.ndim != 1 or len(out) == 0 or not (np.isfinite(out).all() and (out >= 0).all()):
+        raise ValueError(f"{name} must be one or more numbers of 0 or more.")
+    return np.ascontiguousarray(out)
 
 
 def learn_path(
