@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lessnaive import _core
-from test_weighted_loss import Problem, make_problem
+from packed_evidence import Problem, make_problem
 
 STEPS = (1.0, -1.0, 0.25, -0.03, 1e-6, 0.0, 3.0)
 
