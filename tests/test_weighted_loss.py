@@ -380,6 +380,25 @@ def test_memory_is_that_of_the_codes():
     assert rows * (1 + 1 + 2 + 8) <= problem.core.nbytes <= rows * 12 + tables + 10000
 
 
+@pytest.mark.parametrize("left_out", [False, True])
+def test_rows_of_a_table_that_are_the_same_are_kept_once(left_out):
+    """As in columns of small integers, whose tables have a row for every number of the type."""
+    rows, size, different = 4000, 1000, 7
+    problem = make_problem(3, (size, 2), rows=rows, left_out=left_out)
+    dense = problem.dense
+    codes, shifts, tables, own_tables, places = problem.arguments[:5]
+    which = np.random.default_rng(3).integers(0, different, size)
+    tables[0] = tables[0][which]
+    dense.evidence[:, :, places[0]] = tables[0][codes[0] + shifts[0]]
+    if left_out:
+        # Values that say the same of other rows, but not of their own.
+        own_tables[0] = own_tables[0][which % 3 + 3 * (np.arange(size) % 2)]
+        own = own_tables[0][codes[0] + shifts[0], dense.labels]
+        dense.evidence[np.arange(rows), dense.labels, places[0]] = own
+    check(problem, some_weights(problem))
+    assert rows * 2 <= problem.core.nbytes <= rows * 2 + 10000
+
+
 def replaced(place: int, value: Any) -> list[Any]:
     arguments = list(make_problem(2, (3, 4), 1, rows=20).arguments)
     arguments[place] = value

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "dots.hpp"
+#include "padding.hpp"
 #include "parallel.hpp"
+#include "softmax.hpp"
 
 namespace lessnaive {
 namespace {
@@ -53,14 +55,25 @@ std::vector<Chunk> chunks_of(const Evidence& evidence, RowSample sample) {
     return out;
 }
 
-// The evidence of a chunk, (classes, columns, kRows), with zeros behind its rows.
+// out[c * stride + k] = table[codes[k]][c], for a table (., pad).
+template <int kPad>
+void spread(const uint32_t* codes, const double* table, int count, int pad, int64_t stride,
+            double* out) {
+    const int width = kPad > 0 ? kPad : pad;
+    for (int k = 0; k < count; ++k) {
+        const double* row = table + int64_t{codes[k]} * width;
+        for (int c = 0; c < width; ++c) out[c * stride + k] = row[c];
+    }
+}
+
+// The evidence of a chunk, (pad, columns, kRows), with zeros behind its rows.
 class ChunkEvidence {
   public:
     explicit ChunkEvidence(const Evidence& evidence)
         : evidence_(evidence),
           classes_(evidence.classes()),
           columns_(evidence.columns()),
-          values_(static_cast<size_t>(classes_) * columns_ * kRows, 0.0),
+          values_(static_cast<size_t>(evidence.pad()) * columns_ * kRows, 0.0),
           curve_(static_cast<size_t>(classes_) * kRows) {}
 
     double* at(int c, int64_t j) {
@@ -70,17 +83,19 @@ class ChunkEvidence {
     void load(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size());
         if (count < kRows) std::fill(values_.begin(), values_.end(), 0.0);
+        const bool neighbours = chunk.rows.back() - chunk.rows.front() + 1 == count;
         for (const Evidence::Coded& coded : evidence_.coded()) {
+            if (neighbours)
+                expand_codes(coded, chunk.rows.front(), count, codes_);
+            else
+                pick_codes(coded, chunk.rows, codes_);
             const double* table = coded.table(chunk.label, evidence_.pad());
-            for (int k = 0; k < count; ++k) {
-                uint32_t code;
-                expand_codes(coded, chunk.rows[k], 1, &code);
-                const double* row = table + int64_t{code} * evidence_.pad();
-                for (int c = 0; c < classes_; ++c) at(c, coded.place)[k] = row[c];
-            }
+            const int64_t stride = static_cast<int64_t>(columns_) * kRows;
+            with_padding(evidence_.pad(), [&](auto width) {
+                spread<width()>(codes_, table, count, evidence_.pad(), stride, at(0, coded.place));
+            });
         }
         for (const Evidence::Curve& curve : evidence_.curves()) {
-            const bool neighbours = chunk.rows.back() - chunk.rows.front() + 1 == count;
             const int each = neighbours ? count : 1;
             for (int k = 0; k < count; k += each) {
                 evidence_.curve_evidence(curve, chunk.label, chunk.rows[k], each, kRows,
@@ -102,7 +117,7 @@ class ChunkEvidence {
                 const double* e = at(c, j);
                 for (int k = 0; k < count; ++k) out[k * pad + c] += w * e[k];
             }
-        softmax_block(out, count, classes_, pad, chunk.label, log_own);
+        softmax_rows(out, count, classes_, pad, chunk.label, out, log_own);
     }
 
     double weight(const Chunk& chunk, int k) const {
@@ -113,6 +128,7 @@ class ChunkEvidence {
     const Evidence& evidence_;
     int classes_, columns_;
     std::vector<double> values_, curve_;
+    uint32_t codes_[kRows];
 };
 
 // One task's part of a sum of products over chunks: H += A diag(q) B'.
@@ -305,6 +321,7 @@ double gram_matrices(const Evidence& evidence, double* grams) {
            [&](double* part, int64_t task, int64_t first, int64_t end) {
                ChunkEvidence chunk(evidence);
                Products products(columns);
+               std::vector<const double*> a(columns);
                std::vector<double> q(kRows), norms(kRows), squares(kRows);
                for (int64_t i = first; i < end; ++i) {
                    chunk.load(chunks[i]);
@@ -313,9 +330,13 @@ double gram_matrices(const Evidence& evidence, double* grams) {
                    for (size_t k = 0; k < chunks[i].rows.size(); ++k)
                        q[k] = chunk.weight(chunks[i], static_cast<int>(k));
                    for (int c = 0; c < classes; ++c) {
-                       std::vector<const double*> a;
-                       for (int j = 0; j < columns; ++j) a.push_back(chunk.at(c, j));
-                       products.add(a, a, q.data(), true, part + c * each, columns);
+                       for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, j);
+                       double* gram = part + c * each;
+                       if (evidence.weights())
+                           products.add(a, a, q.data(), true, gram, columns);
+                       else  // there are zeros behind the last row
+                           add_dots(a.data(), a.size(), a.data(), a.size(), kRows, true, gram,
+                                    columns);
                        raise_norms(a, kRows, squares.data(), norms.data());
                    }
                    for (int k = 0; k < kRows; ++k) largest[task] += q[k] * norms[k];

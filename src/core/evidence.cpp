@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 
 #include "padding.hpp"
 #include "parabola.hpp"
@@ -15,33 +17,68 @@ namespace {
 
 constexpr uint32_t kLeftOut = UINT32_MAX;
 
+constexpr int64_t kMostByteCodes = 256;
+// Rows that a thread packs at a time.
+constexpr int64_t kTaskRows = 16 * kEvidenceBlock;
+
 int code_width(int64_t table_rows) {
-    if (table_rows <= 256) return 1;
+    if (table_rows <= kMostByteCodes) return 1;
     return table_rows <= 65536 ? 2 : 4;
 }
 
-template <class T>
-void pack_codes(const CodedColumn& coded, const std::vector<uint32_t>& position, T* out) {
-    const int64_t rows = static_cast<int64_t>(position.size());
-    for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
-        const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
-        visit_codes(coded, first, count, [&](int k, uint32_t code) {
-            const uint32_t place = position[first + k];
-            if (place != kLeftOut) out[place] = static_cast<T>(code);
-        });
+// `packed`: the number of codes; looking through the table should cost little beside them.
+Evidence::TableRows rows_of(const EvidenceLookup& lookup, int classes, int64_t packed) {
+    const int64_t rows = lookup.lookup.coded.table_rows;
+    Evidence::TableRows out;
+    if (rows <= kMostByteCodes || 4 * rows > packed) {
+        for (int64_t v = 0; v < rows; ++v) out.kept.push_back(v);
+        return out;
     }
+    const int tables = lookup.own ? 2 : 1;
+    std::vector<double> content(rows * tables * classes);
+    for (int64_t v = 0; v < rows; ++v) {
+        double* row = content.data() + v * tables * classes;
+        std::copy_n(lookup.lookup.table + v * classes, classes, row);
+        if (lookup.own) std::copy_n(lookup.own + v * classes, classes, row + classes);
+    }
+    const size_t bytes = sizeof(double) * tables * classes;
+    std::unordered_map<std::string_view, uint32_t> seen;
+    for (int64_t v = 0; v < rows; ++v) {
+        const char* row = reinterpret_cast<const char*>(content.data() + v * tables * classes);
+        const auto [found, is_new] =
+            seen.try_emplace({row, bytes}, static_cast<uint32_t>(out.kept.size()));
+        if (is_new) out.kept.push_back(v);
+        out.place.push_back(found->second);
+    }
+    return out;
 }
 
-// (1 or classes, table_rows, pad): one table, or one for each label with the own entries put in.
-std::vector<double> make_tables(const EvidenceLookup& lookup, int classes, int pad) {
-    const int64_t table_rows = lookup.lookup.coded.table_rows;
-    const int64_t size = table_rows * pad;
+// Puts the codes of rows [first, first + count) at their places; `position` is that of row `first`.
+template <class T>
+void pack_codes(const CodedColumn& coded, const Evidence::TableRows& table, int64_t first,
+                int count, const uint32_t* position, T* out) {
+    const auto pack = [&](auto code_of) {
+        visit_codes(coded, first, count, [&](int k, uint32_t code) {
+            if (position[k] != kLeftOut) out[position[k]] = static_cast<T>(code_of(code));
+        });
+    };
+    if (table.place.empty())
+        pack([](uint32_t code) { return code; });
+    else
+        pack([places = table.place.data()](uint32_t code) { return places[code]; });
+}
+
+// (1 or classes, rows kept, pad): one table, or one for each label with the own entries put in.
+std::vector<double> make_tables(const EvidenceLookup& lookup, const std::vector<int64_t>& kept,
+                                int classes, int pad) {
+    const int64_t size = static_cast<int64_t>(kept.size()) * pad;
     std::vector<double> out(size * (lookup.own ? classes : 1), 0.0);
     for (int label = 0; label < (lookup.own ? classes : 1); ++label) {
-        for (int64_t v = 0; v < table_rows; ++v) {
-            double* row = out.data() + label * size + v * pad;
+        double* row = out.data() + label * size;
+        for (int64_t v : kept) {
             std::copy_n(lookup.lookup.table + v * classes, classes, row);
             if (lookup.own) row[label] = lookup.own[v * classes + label];
+            row += pad;
         }
     }
     return out;
@@ -49,16 +86,27 @@ std::vector<double> make_tables(const EvidenceLookup& lookup, int classes, int p
 
 }  // namespace
 
+template <class Visitor>
+static void visit_packed(const Evidence::Coded& coded, Visitor&& visit) {
+    const uint8_t* data = coded.data.data();
+    if (coded.width == 1)
+        visit(data);
+    else if (coded.width == 2)
+        visit(reinterpret_cast<const uint16_t*>(data));
+    else
+        visit(reinterpret_cast<const uint32_t*>(data));
+}
+
 void expand_codes(const Evidence::Coded& coded, int64_t first, int count, uint32_t* out) {
-    const uint8_t* data = coded.data.data() + first * coded.width;
-    if (coded.width == 1) {
-        for (int k = 0; k < count; ++k) out[k] = data[k];
-    } else if (coded.width == 2) {
-        const uint16_t* codes = reinterpret_cast<const uint16_t*>(data);
-        for (int k = 0; k < count; ++k) out[k] = codes[k];
-    } else {
-        std::memcpy(out, data, sizeof(uint32_t) * count);
-    }
+    visit_packed(coded, [&](const auto* codes) {
+        for (int k = 0; k < count; ++k) out[k] = codes[first + k];
+    });
+}
+
+void pick_codes(const Evidence::Coded& coded, const std::vector<int64_t>& rows, uint32_t* out) {
+    visit_packed(coded, [&](const auto* codes) {
+        for (size_t k = 0; k < rows.size(); ++k) out[k] = codes[rows[k]];
+    });
 }
 
 Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
@@ -73,51 +121,76 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
         std::copy_n(intercept, classes, row);
         if (own_intercept) row[label] = own_intercept[label];
     }
+    std::vector<TableRows> tables(lookups.size());
     coded_.resize(lookups.size());
     curves_.resize(quadratics.size());
-    const int64_t tasks = static_cast<int64_t>(lookups.size() + quadratics.size());
-    parallel_for(tasks, tasks * rows, [&](int64_t task) {
-        if (task < static_cast<int64_t>(lookups.size())) {
-            const EvidenceLookup& from = lookups[task];
-            Coded& to = coded_[task];
-            to.place = from.place;
-            to.table_rows = from.lookup.coded.table_rows;
-            to.width = code_width(to.table_rows);
-            to.by_label = from.own != nullptr;
-            to.tables = make_tables(from, classes_, pad_);
-            to.data.resize(rows_ * to.width);
-            if (to.width == 1)
-                pack_codes(from.lookup.coded, position_, to.data.data());
-            else if (to.width == 2)
-                pack_codes(from.lookup.coded, position_,
-                           reinterpret_cast<uint16_t*>(to.data.data()));
-            else
-                pack_codes(from.lookup.coded, position_,
-                           reinterpret_cast<uint32_t*>(to.data.data()));
+    const int64_t columns = static_cast<int64_t>(lookups.size() + quadratics.size());
+    parallel_for(columns, columns * rows, [&](int64_t column) {
+        if (column < static_cast<int64_t>(lookups.size())) {
+            tables[column] = rows_of(lookups[column], classes_, rows_);
+            make_room(lookups[column], tables[column].kept, coded_[column]);
         } else {
-            const EvidenceQuadratic& from = quadratics[task - lookups.size()];
-            Curve& to = curves_[task - lookups.size()];
-            to.place = from.place;
-            to.parameters.assign(from.quadratic.parameters,
-                                 from.quadratic.parameters + 5 * classes_);
-            to.values.resize(rows_);
-            if (from.own) to.own.resize(rows_);
-            if (from.sharpness) to.sharpness.resize(rows_);
-            double buffer[kEvidenceBlock];
-            for (int64_t first = 0; first < rows; first += kEvidenceBlock) {
-                const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, rows - first));
-                load_numbers(from.quadratic.column, first, count, buffer);
-                for (int k = 0; k < count; ++k) {
-                    const uint32_t place = position_[first + k];
-                    if (place == kLeftOut) continue;
-                    to.values[place] = buffer[k];
-                    if (from.own) to.own[place] = from.own[first + k];
-                    if (from.sharpness) to.sharpness[place] = from.sharpness[first + k];
-                }
-            }
+            const size_t slot = column - lookups.size();
+            make_room(quadratics[slot], curves_[slot]);
+        }
+    });
+    // Few rows at a time, so that tables stored by row are read once.
+    const int64_t tasks = (rows + kTaskRows - 1) / kTaskRows;
+    parallel_for(tasks, columns * rows, [&](int64_t task) {
+        const int64_t end = std::min(rows, (task + 1) * kTaskRows);
+        for (int64_t first = task * kTaskRows; first < end; first += kEvidenceBlock) {
+            const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, end - first));
+            for (size_t j = 0; j < lookups.size(); ++j)
+                pack_block(lookups[j].lookup.coded, tables[j], first, count, coded_[j]);
+            for (size_t j = 0; j < quadratics.size(); ++j)
+                pack_block(quadratics[j], first, count, curves_[j]);
         }
     });
     position_ = {};
+}
+
+void Evidence::make_room(const EvidenceLookup& from, const std::vector<int64_t>& kept,
+                         Coded& to) const {
+    to.place = from.place;
+    to.table_rows = static_cast<int64_t>(kept.size());
+    to.width = code_width(to.table_rows);
+    to.by_label = from.own != nullptr;
+    to.tables = make_tables(from, kept, classes_, pad_);
+    to.data.resize(rows_ * to.width);
+}
+
+void Evidence::make_room(const EvidenceQuadratic& from, Curve& to) const {
+    to.place = from.place;
+    const double* parameters = from.quadratic.parameters;
+    to.parameters.assign(parameters, parameters + 5 * classes_);
+    to.values.resize(rows_);
+    if (from.own) to.own.resize(rows_);
+    if (from.sharpness) to.sharpness.resize(rows_);
+}
+
+void Evidence::pack_block(const CodedColumn& from, const TableRows& table, int64_t first, int count,
+                          Coded& to) const {
+    const uint32_t* position = position_.data() + first;
+    uint8_t* data = to.data.data();
+    if (to.width == 1)
+        pack_codes(from, table, first, count, position, data);
+    else if (to.width == 2)
+        pack_codes(from, table, first, count, position, reinterpret_cast<uint16_t*>(data));
+    else
+        pack_codes(from, table, first, count, position, reinterpret_cast<uint32_t*>(data));
+}
+
+void Evidence::pack_block(const EvidenceQuadratic& from, int64_t first, int count,
+                          Curve& to) const {
+    double values[kEvidenceBlock];
+    load_numbers(from.quadratic.column, first, count, values);
+    for (int k = 0; k < count; ++k) {
+        const uint32_t place = position_[first + k];
+        if (place == kLeftOut) continue;
+        to.values[place] = values[k];
+        if (from.own) to.own[place] = from.own[first + k];
+        if (from.sharpness) to.sharpness[place] = from.sharpness[first + k];
+    }
 }
 
 void Evidence::pack_rows(const Column& labels, const double* weights, int64_t rows) {

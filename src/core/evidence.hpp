@@ -85,6 +85,14 @@ class Evidence {
         std::vector<double> parameters;  // (5, classes)
     };
 
+    // Which rows of a table the codes of a column stand for. A column of small integers is looked
+    // up in a table with a row for every number of its type, most of which are the same: then only
+    // those that differ are kept, so that codes need fewer bytes and tables stay in the cache.
+    struct TableRows {
+        std::vector<int64_t> kept;
+        std::vector<uint32_t> place;  // among those kept, by code; empty if that is the code itself
+    };
+
     const std::vector<Coded>& coded() const { return coded_; }
     const std::vector<Curve>& curves() const { return curves_; }
 
@@ -98,6 +106,11 @@ class Evidence {
   private:
     Evidence() = default;
     void pack_rows(const Column& labels, const double* weights, int64_t rows);
+    void make_room(const EvidenceLookup& from, const std::vector<int64_t>& kept, Coded& to) const;
+    void make_room(const EvidenceQuadratic& from, Curve& to) const;
+    void pack_block(const CodedColumn& from, const TableRows& table, int64_t first, int count,
+                    Coded& to) const;
+    void pack_block(const EvidenceQuadratic& from, int64_t first, int count, Curve& to) const;
 
     int classes_, pad_;
     int64_t rows_ = 0;
@@ -111,5 +124,7 @@ class Evidence {
 
 // Codes of rows [first, first + count) as 32-bit numbers.
 void expand_codes(const Evidence::Coded& coded, int64_t first, int count, uint32_t* out);
+// The same for any rows.
+void pick_codes(const Evidence::Coded& coded, const std::vector<int64_t>& rows, uint32_t* out);
 
 }  // namespace lessnaive

@@ -7,6 +7,7 @@
 #include "padding.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
+#include "softmax.hpp"
 
 namespace lessnaive {
 namespace {
@@ -71,38 +72,6 @@ LESSNAIVE_WIDE double sum_of_logs(const double* values) {
         static_cast<int64_t>(kBias) * kBlock;
     return std::log((product[0] * product[1]) * (product[2] * product[3])) +
            static_cast<double>(exponent) * kLn2;
-}
-
-// Fills the probabilities of rows, and the logarithm of the label's in log_own, from scores
-// (count, pad). Each step is a loop of its own, since short loops over classes do not become wide.
-template <int kPad>
-LESSNAIVE_WIDE void normalize_rows(const double* scores, int count, int classes, int pad, int label,
-                                   double* probabilities, double* log_own) {
-    const int width = kPad > 0 ? kPad : pad;
-    double sums[kBlock];
-    for (int k = 0; k < count; ++k) {
-        const double* score = scores + k * width;
-        double highest = score[0];
-        for (int c = 1; c < classes; ++c) highest = score[c] > highest ? score[c] : highest;
-        log_own[k] = score[label] - highest;
-        for (int c = 0; c < width; ++c) {
-            const double gap = score[c] - highest;
-            probabilities[k * width + c] = gap > kLowestExponent ? gap : kLowestExponent;
-        }
-        for (int c = classes; c < width; ++c) probabilities[k * width + c] = 0.0;
-    }
-    for (int i = 0; i < count * width; ++i) probabilities[i] = exp_of_nonpositive(probabilities[i]);
-    for (int k = 0; k < count; ++k) {
-        double* p = probabilities + k * width;
-        for (int c = classes; c < width; ++c) p[c] = 0.0;
-        sums[k] = 0;
-        for (int c = 0; c < width; ++c) sums[k] += p[c];
-    }
-    for (int k = 0; k < count; ++k) log_own[k] -= log_of_one_or_more(sums[k]);
-    for (int k = 0; k < count; ++k) {
-        const double inverse = 1.0 / sums[k];
-        for (int c = 0; c < width; ++c) probabilities[k * width + c] *= inverse;
-    }
 }
 
 // The factors exp(delta (e_c - e_label)) of a table (rows, pad), for each label, into
@@ -266,11 +235,8 @@ void ScoreState::refresh() {
     const double* weights = evidence_.weights();
     loss_ = sum_over_blocks(evidence_, [&](const Block& block) {
         double log_own[kBlock];
-        with_padding(pad, [&](auto width) {
-            normalize_rows<width()>(scores_.data() + block.first * pad, block.count, classes, pad,
-                                    block.label, probabilities_.data() + block.first * pad,
-                                    log_own);
-        });
+        softmax_rows(scores_.data() + block.first * pad, block.count, classes, pad, block.label,
+                     probabilities_.data() + block.first * pad, log_own);
         double loss = 0;
         for (int k = 0; k < block.count; ++k)
             loss -= weights ? weights[block.first + k] * log_own[k] : log_own[k];

@@ -10,10 +10,6 @@ namespace lessnaive {
 // log: sum of s_i (-log p_iy); squared: sum of s_i sum_c (p_ic - [c = y])^2 / 2.
 enum class Loss { log, squared };
 
-// Turns the scores of a block (rows x pad) into probabilities, and returns the log-probability of
-// the label in `log_own` (count).
-void softmax_block(double* scores, int count, int classes, int pad, int label, double* log_own);
-
 // Loss at weights (classes, columns), and its gradient (classes, columns) unless null.
 double weighted_loss(const Evidence& evidence, const double* weights, Loss loss, double* gradient);
 

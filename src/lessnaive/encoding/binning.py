@@ -155,13 +155,13 @@ def find_binnings(
     columns, categorical = training.table.columns, training.schema.categorical
     rows = training.labels, training.weights, len(training.classes)
     out: dict[int, Binning] = {}
-    if numeric is not None:
-        places = [j for j, named in enumerate(categorical) if not named]
+    places = [j for j, named in enumerate(categorical) if not named]
+    if numeric is not None and places:
         chosen = [columns[j] for j in places]
         bins = discretize(chosen, *rows, numeric, use_missing=use_missing, n_bins=n_bins)
         out.update(zip(places, bins, strict=True))
-    if group:
-        places = [j for j, named in enumerate(categorical) if named]
+    places = [j for j, named in enumerate(categorical) if named]
+    if group and places:
         groups = group_values([columns[j] for j in places], *rows, use_missing=use_missing)
         out.update(zip(places, groups, strict=True))
     empty = [j for j, binning in out.items() if not binning.has_values()]
