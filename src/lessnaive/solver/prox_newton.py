@@ -23,6 +23,9 @@ _SUFFICIENT = 1e-4
 _ROUNDING = 1e-12
 # Rows that the curvature is estimated from at the least.
 _FEWEST_ROWS = 16384
+# On the way from far away a part of them is enough, but not fewer for each weight than this.
+_ROUGH = 4
+_ROUGH_ROWS_PER_WEIGHT = 25
 # So many rows for each weight give the curvature to a few percent, and no more are needed.
 _ROWS_PER_WEIGHT = 1500
 # Tables with this many times as many rows as are enough for a first guess get one from a part of
@@ -52,10 +55,10 @@ class ProxNewton(Solver):
     may move (those away from their target, and those that want to leave it), by coordinate descent
     and direct solutions in turn, and then looks for sufficient decrease along the way to there.
 
-    The curvature of large tables is estimated from a sample of rows, some hundreds for each weight,
-    and near the minimum from more of them whenever progress is slow. The minimum for a part of the
-    rows is where it begins, unless that is no cheaper. The gradient and so the result are from all
-    rows.
+    The curvature of large tables is estimated from a sample of rows, some hundreds for each weight:
+    from fewer on the first steps, and near the minimum from more whenever progress is slow. The
+    minimum for a part of the rows is where it begins, unless that is no cheaper. The gradient and
+    so the result are from all rows.
 
     Parameters
     ----------
@@ -106,8 +109,11 @@ class ProxNewton(Solver):
         history: History,
     ) -> Solution:
         assert isinstance(loss, Curvature)
+        given = start
         if self.sample and loss.is_convex:
-            start = self._start(loss, penalty, start)
+            start = self._start(loss, penalty, given)
+        # Nobody has chosen this start, nor is it the minimum for a part of the rows.
+        blind = start is given and _is_constant(given)
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)
         first = point.residual
@@ -118,7 +124,10 @@ class ProxNewton(Solver):
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
-            hessian = loss.curvature(point.weights, chosen, rows, n_iter)
+            near = point.residual < _NEAR * first
+            rough = blind and not near and rows < loss.n_rows
+            looked_at = _roughly(rows, start.size) if rough else rows
+            hessian = loss.curvature(point.weights, chosen, looked_at, n_iter)
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
             n_iter += 1
@@ -127,7 +136,6 @@ class ProxNewton(Solver):
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
                 self._note(history, point, 0.0)
                 continue
-            near = point.residual < _NEAR * first
             if near and following.residual > _SLOW * point.residual:
                 rows = min(loss.n_rows, 4 * rows)
             damping = _adapted(damping, step)
@@ -145,7 +153,7 @@ class ProxNewton(Solver):
         A start whose weights differ is one that somebody has chosen, and is kept.
         """
         assert isinstance(loss, Curvature)
-        if not start.size or (start != start.flat[0]).any():
+        if not _is_constant(start):
             return start
         enough = max(_FEWEST_ROWS, _START_ROWS_PER_WEIGHT * start.size, loss.n_rows // _MUCH)
         part = loss.part(enough) if _MUCH * enough <= loss.n_rows else None
@@ -164,6 +172,15 @@ def enough_rows(loss: Curvature) -> int:
     enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
     rows = max(_FEWEST_ROWS, enough)
     return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
+
+
+def _roughly(rows: int, size: int) -> int:
+    """Rows that the curvature is estimated from on the first steps from far away."""
+    return max(rows // _ROUGH, min(rows, _ROUGH_ROWS_PER_WEIGHT * size))
+
+
+def _is_constant(weights: Floats) -> bool:
+    return bool((weights == weights.flat[0]).all()) if weights.size else False
 
 
 def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
