@@ -194,8 +194,6 @@ class Solver(ABC):
 
     keep_weights: bool = False
     callback: Callable[[int, Point], None] | None = None
-    #: A smaller tolerance is taken for this one.
-    least_tol: float = 0.0
 
     @abstractmethod
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
@@ -235,7 +233,7 @@ class Solver(ABC):
         reason = self.refusal(loss, penalty)
         if reason is not None:
             raise ValueError(f"{type(self).__name__} cannot be used here: {reason}")
-        stopping = Stopping.of(loss, penalty, max(tol, self.least_tol), max_iter)
+        stopping = Stopping.of(loss, penalty, tol, max_iter)
         first = penalty.project(np.asarray(start, dtype=np.float64))
         history = History(self.keep_weights)
         return self._minimize(loss, penalty, first, stopping, history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.optimize
@@ -16,12 +17,15 @@ __all__ = ["LBFGS"]
 
 Floats = NDArray[np.float64]
 
+# The tolerance that is good enough where the line search finds nothing lower any more.
+_LEAST_TOL = 1e-6
+
 
 class LBFGS(Solver):
     """Limited-memory BFGS within bounds (scipy's L-BFGS-B).
 
-    Its line search compares values, and sees nothing below the square root of their rounding: a
-    tolerance of less than 1e-6 is taken for 1e-6.
+    Its line search compares values, and sees nothing below the square root of their rounding. Where
+    that ends it before the tolerance is reached, a tolerance of 1e-6 is good enough.
 
     Parameters
     ----------
@@ -32,8 +36,6 @@ class LBFGS(Solver):
     callback : callable, optional
         Called after each iteration with its number and the point.
     """
-
-    least_tol = 1e-6
 
     def __init__(
         self,
@@ -103,4 +105,8 @@ class LBFGS(Solver):
         n_iter = len(history.objective) - 1
         converged = stopping.reached(best)
         stalled = not converged and n_iter < stopping.max_iter
+        if stalled:
+            enough = replace(stopping, tol=max(stopping.tol, _LEAST_TOL))
+            converged = enough.reached(best)
+            stalled = not converged
         return Solution(best, n_iter, converged, history, move, stalled)
