@@ -86,25 +86,14 @@ std::vector<double> make_tables(const EvidenceLookup& lookup, const std::vector<
 
 }  // namespace
 
-template <class Visitor>
-static void visit_packed(const Evidence::Coded& coded, Visitor&& visit) {
-    const uint8_t* data = coded.data.data();
-    if (coded.width == 1)
-        visit(data);
-    else if (coded.width == 2)
-        visit(reinterpret_cast<const uint16_t*>(data));
-    else
-        visit(reinterpret_cast<const uint32_t*>(data));
-}
-
 void expand_codes(const Evidence::Coded& coded, int64_t first, int count, uint32_t* out) {
-    visit_packed(coded, [&](const auto* codes) {
+    visit_as_codes(coded.data.data(), coded.width, [&](const auto* codes) {
         for (int k = 0; k < count; ++k) out[k] = codes[first + k];
     });
 }
 
 void pick_codes(const Evidence::Coded& coded, const std::vector<int64_t>& rows, uint32_t* out) {
-    visit_packed(coded, [&](const auto* codes) {
+    visit_as_codes(coded.data.data(), coded.width, [&](const auto* codes) {
         for (size_t k = 0; k < rows.size(); ++k) out[k] = codes[rows[k]];
     });
 }
@@ -170,14 +159,9 @@ void Evidence::make_room(const EvidenceQuadratic& from, Curve& to) const {
 
 void Evidence::pack_block(const CodedColumn& from, const TableRows& table, int64_t first, int count,
                           Coded& to) const {
-    const uint32_t* position = position_.data() + first;
-    uint8_t* data = to.data.data();
-    if (to.width == 1)
-        pack_codes(from, table, first, count, position, data);
-    else if (to.width == 2)
-        pack_codes(from, table, first, count, position, reinterpret_cast<uint16_t*>(data));
-    else
-        pack_codes(from, table, first, count, position, reinterpret_cast<uint32_t*>(data));
+    visit_as_codes(to.data.data(), to.width, [&](auto* codes) {
+        pack_codes(from, table, first, count, position_.data() + first, codes);
+    });
 }
 
 void Evidence::pack_block(const EvidenceQuadratic& from, int64_t first, int count,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "column.hpp"
@@ -121,6 +122,19 @@ class Evidence {
     std::vector<Coded> coded_;
     std::vector<Curve> curves_;
 };
+
+// Calls visit with the codes at `data` (of bytes, const or not) as numbers of `width` bytes.
+template <class Byte, class Visitor>
+inline void visit_as_codes(Byte* data, int width, Visitor&& visit) {
+    using Two = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
+    using Four = std::conditional_t<std::is_const_v<Byte>, const uint32_t, uint32_t>;
+    if (width == 1)
+        visit(data);
+    else if (width == 2)
+        visit(reinterpret_cast<Two*>(data));
+    else
+        visit(reinterpret_cast<Four*>(data));
+}
 
 // Codes of rows [first, first + count) as 32-bit numbers.
 void expand_codes(const Evidence::Coded& coded, int64_t first, int count, uint32_t* out);

@@ -150,14 +150,9 @@ double ScoreState::table_loss_change(const Evidence::Coded& coded, double delta)
         const uint8_t* data = coded.data.data() + block.first * coded.width;
         double sums[kBlock];
         with_padding(pad, [&](auto width) {
-            if (coded.width == 1)
-                mix_rows<width()>(data, own, p, block.count, pad, sums);
-            else if (coded.width == 2)
-                mix_rows<width()>(reinterpret_cast<const uint16_t*>(data), own, p, block.count, pad,
-                                  sums);
-            else
-                mix_rows<width()>(reinterpret_cast<const uint32_t*>(data), own, p, block.count, pad,
-                                  sums);
+            visit_as_codes(data, coded.width, [&](const auto* codes) {
+                mix_rows<width()>(codes, own, p, block.count, pad, sums);
+            });
         });
         if (!weights) {
             std::fill(sums + block.count, sums + kBlock, 1.0);
