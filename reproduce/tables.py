@@ -14,7 +14,7 @@ from rich.table import Table
 __all__ = ["TextTable", "make_console"]
 
 # Width where there is no terminal.
-_PAPER = 160
+_PAPER = 180
 
 
 def make_console() -> Console:
@@ -52,7 +52,7 @@ class TextTable(NamedTuple):
         """Places of the columns that fit beside each other; the first is in each part."""
         rows = [line for line in self.lines if line]
         widths = [
-            2 + max(*map(len, name.split(" ")), *(len(row[place]) for row in rows))
+            3 + max(*map(len, name.split(" ")), *(len(row[place]) for row in rows))
             for place, name in enumerate(self.header)
         ]
         part = [0]

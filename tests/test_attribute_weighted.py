@@ -8,7 +8,7 @@ import scipy.optimize
 
 import lessnaive
 from dense_evidence import DenseEvidence
-from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV
+from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
 from weighted_tables import dense_of, table
 
 LEARNED = ["objective_", "n_iter_", "converged_", "kkt_residual_", "suboptimality_bound_"]
@@ -175,14 +175,31 @@ def test_model_files(model, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"bounds": (1, 0)}, r"bounds must be a lower and a larger upper number, got \(1, 0\)"),
+        ({"bounds": (1, 0)}, r"bounds must be a lower and an upper number, got \(1, 0\)"),
         ({"bounds": (0, 1, 2)}, "bounds must be two numbers or None"),
-        ({"bounds": (np.nan, 1)}, "bounds must be a lower and a larger upper number"),
+        ({"bounds": (np.nan, 1)}, "bounds must be a lower and an upper number"),
         ({"weights": "mixed", "l1": 1.0}, 'weights="mixed" has no penalties: set l1=0 and l2=0'),
         ({"start": np.ones(5)}, r"start has shape \(5,\), but the weights have shape \(6,\)"),
+        ({"bounds": (np.inf, np.inf)}, "bounds must be a lower and an upper number"),
+        ({"bounds": (0.5, 2), "l2": 1.0}, "take bounds that hold it, another shrink_to, or no pen"),
         ({"start": np.inf}, "start must be finite numbers"),
+        ({"start": 1e150}, "start must be finite numbers between -1,000,000 and 1,000,000"),
     ],
 )
 def test_parameters_that_make_no_sense(parameters, message):
     with pytest.raises(ValueError, match=message):
         AttributeWeightedNB(**parameters).fit(*table("generated"))
+
+
+@pytest.mark.parametrize("weights", ["shared", "class"])
+@pytest.mark.parametrize("name", ["generated", "binary", "mixed"])
+def test_weights_that_cannot_move(name, weights):
+    X, y = table(name)
+    model = AttributeWeightedNB(weights=weights, bounds=(1, 1), leave_one_out=False).fit(X, y)
+    assert (model.weights_ == 1.0).all()
+    assert model.converged_
+    assert model.kkt_residual_ == 0.0
+    naive = NaiveBayes(numeric="mdlp").fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), naive.predict_proba(X))
+    half = AttributeWeightedNB(weights=weights, bounds=(0.5, 0.5), start=0.5).fit(X, y)
+    assert (half.weights_ == 0.5).all()

@@ -93,6 +93,22 @@ def test_convergence_of_loaded_models(penguins, tmp_path):
         display.plot(x="seconds")
 
 
+def test_convergence_of_one_model(penguins):
+    X, y = penguins
+    model = BaristaNB(solver="fista", tol=1e-6).fit(X, y)
+    display = ConvergenceDisplay.from_estimator(model)
+    gaps = model.history_["objective"] - model.objective_
+    np.testing.assert_array_equal(display.gaps["BaristaNB"], gaps)
+    assert len(display.axes_) == 1
+    best = BaristaNB(tol=1e-12).fit(X, y)
+    display = ConvergenceDisplay.from_estimator(model, optimum=best, x="seconds")
+    np.testing.assert_array_equal(
+        display.gaps["BaristaNB"], model.history_["objective"] - best.objective_
+    )
+    with pytest.raises(TypeError, match="estimator must be a fitted model with learned weights"):
+        ConvergenceDisplay.from_estimator(NaiveBayes().fit(X, y))
+
+
 def test_convergence_without_weights(penguins):
     model = BaristaNB().fit(*penguins)
     display = ConvergenceDisplay.from_histories({"auto": model.history_}, model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,17 @@ def test_extreme_scores(size):
         assert np.isfinite(curvature).all()
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_what_is_no_number_stays_so(n_classes):
+    problem = make_problem(n_classes, (3, 4), rows=300)
+    w = some_weights(problem)
+    w[1, 0] = np.nan
+    for squared in (False, True):
+        gradient = np.zeros_like(w)
+        assert np.isnan(problem.core.loss(w, squared, gradient))
+        assert np.isnan(gradient).all()
+
+
 def mixed_loss(
     dense: DenseEvidence, first: np.ndarray, second: np.ndarray, share: float, squared: bool
 ) -> float:
@@ -334,6 +346,29 @@ def test_the_curvature_of_a_sample_of_rows():
     mean, spread = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1)
     assert (np.abs(mean - full) < 5 * spread / np.sqrt(40) + 1e-9 * np.abs(full).max()).all()
     assert np.abs(mean / full - 1)[np.abs(full) > 0.1 * full.max()].max() < 0.05
+
+
+def test_a_sample_may_hold_a_row_twice():
+    """Each of its rows comes with its own evidence and weight, whichever rows they are."""
+    rows, wanted, w = 5, 4, np.ones((2, 1))
+    rng = np.random.default_rng(0)
+    table, weights = rng.normal(-1, 1, (rows, 2)), rng.exponential(size=rows)
+    core = _core.Evidence(
+        [np.arange(rows)], [0], [table], [None], [0], [], [], [], [], np.zeros(2), None,
+        np.zeros(rows, dtype=int), weights,
+    )  # fmt: skip
+    p = 1 / (1 + np.exp(table[:, 1] - table[:, 0]))
+    signed = table * [1, -1]
+    each = (weights * p * (1 - p))[:, None, None] * signed[:, :, None] * signed[:, None, :]
+    samples = [list(sample) for sample in combinations_with_replacement(range(rows), wanted)]
+    possible = [each[s].sum(axis=0) * weights.sum() / weights[s].sum() for s in samples]
+    out, found = np.empty((2, 2)), set()
+    for seed in range(200):
+        core.curvature(w, False, False, np.arange(2), wanted, seed, out)
+        away = [np.abs(out - matrix).max() for matrix in possible]
+        assert min(away) < 1e-12
+        found.add(int(np.argmin(away)))
+    assert any(len(set(samples[i])) < wanted for i in found)
 
 
 SCRIPT = """

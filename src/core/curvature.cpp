@@ -28,6 +28,13 @@ uint64_t mixed(uint64_t x) {  // splitmix64
 struct Chunk {
     std::vector<int64_t> rows;
     int label;
+
+    // A sample may hold a row twice.
+    bool are_neighbours() const {
+        return std::adjacent_find(rows.begin(), rows.end(), [](int64_t one, int64_t next) {
+                   return next != one + 1;
+               }) == rows.end();
+    }
 };
 
 std::vector<Chunk> chunks_of(const Evidence& evidence, RowSample sample) {
@@ -83,7 +90,7 @@ class ChunkEvidence {
     void load(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size());
         if (count < kRows) std::fill(values_.begin(), values_.end(), 0.0);
-        const bool neighbours = chunk.rows.back() - chunk.rows.front() + 1 == count;
+        const bool neighbours = chunk.are_neighbours();
         for (const Evidence::Coded& coded : evidence_.coded()) {
             if (neighbours)
                 expand_codes(coded, chunk.rows.front(), count, codes_);

@@ -155,7 +155,7 @@ void EvidencePass::score(const Block& block, bool with_intercept) {
     const auto& coded = evidence_.coded();
     over_columns(block, [&](auto width, auto together, const auto* const* codes,
                             const double* const* tables, size_t j) {
-        const auto* first = matters_.data() + j;
+        const uint8_t* first = matters_.data() + j;
         if (std::none_of(first, first + together(), [](uint8_t m) { return m; })) return;
         add_weighted<width(), together()>(codes, tables, weights_.data() + j * pad_, block.count,
                                           pad_, scores_.data());

@@ -74,7 +74,7 @@ LESSNAIVE_INLINE double log_of_one_or_more(double x) {
     return e * kLn2High + (e * kLn2Low + (2.0 * z + 2.0 * z * s * p));
 }
 
-// log(1 + x) for 0 <= x <= 1, with what rounding takes from a small x in the sum put back.
+// log(1 + x) for x >= 0, with what rounding takes from a small x in the sum put back.
 LESSNAIVE_INLINE double log_one_plus(double x) {
     const double sum = 1.0 + x;
     return log_of_one_or_more(sum) + (x - (sum - 1.0)) / sum;

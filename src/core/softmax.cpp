@@ -12,14 +12,14 @@ namespace {
 // Rows at a time: what is kept of them stays in the nearest cache.
 constexpr int kRows = 64;
 
-// values = exp(values) for values <= 0, or 0 where that would be no normal number. Three loops,
-// since one with both choices in it does not become wide.
+// values = exp(values) for values <= 0, or 0 where that would be no normal number; NaN stays NaN.
+// Three loops, since one with both choices in it does not become wide.
 LESSNAIVE_INLINE void take_exponentials(double* values, int count) {
     for (int i = 0; i < count; ++i)
-        values[i] = values[i] > kLowestExponent ? values[i] : kLowestExponent;
+        values[i] = values[i] < kLowestExponent ? kLowestExponent : values[i];
     for (int i = 0; i < count; ++i) values[i] = exp_of_nonpositive(values[i]);
     constexpr double kSmallest = 3.4e-308;  // a little above exp(kLowestExponent)
-    for (int i = 0; i < count; ++i) values[i] = values[i] > kSmallest ? values[i] : 0.0;
+    for (int i = 0; i < count; ++i) values[i] = values[i] < kSmallest ? 0.0 : values[i];
 }
 
 // At most kRows rows. Each step is a loop of its own, since short loops over classes do not become

@@ -258,6 +258,6 @@ def read_bounds(bounds: Any) -> tuple[float, float]:
         upper = np.inf if given_upper is None else float(given_upper)
     except (TypeError, ValueError):
         raise ValueError(f"bounds must be two numbers or None, got {bounds!r}.") from None
-    if not lower < upper:
-        raise ValueError(f"bounds must be a lower and a larger upper number, got {bounds!r}.")
+    if not lower <= upper or lower == np.inf or upper == -np.inf:
+        raise ValueError(f"bounds must be a lower and an upper number, got {bounds!r}.")
     return lower, upper

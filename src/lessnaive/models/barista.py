@@ -111,7 +111,7 @@ class BaristaNB(LearnedWeights):
     kkt_residual_ : float
         Largest entry of the smallest subgradient of the objective: 0 at the minimum.
     suboptimality_bound_ : float
-        The objective is at most this much above its minimum.
+        The objective is at most this much above its minimum, up to its rounding.
     suboptimality_rule_ : str
         What the bound follows from: "strong convexity", "sublevel set" or "none".
     lambda_max_ : float

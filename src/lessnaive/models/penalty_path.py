@@ -103,7 +103,10 @@ class PenaltyPath:
 
 def descending(name: str, values: ArrayLike) -> Floats:
     """Return penalties from large to small; ValueError if they are none."""
-    out = np.sort(np.atleast_1d(np.asarray(values, dtype=np.float64)))[::-1]
+    try:
+        out = np.sort(np.atleast_1d(np.asarray(values, dtype=np.float64)))[::-1]
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be one or more numbers, got {values!r}.") from None
     if out.ndim != 1 or len(out) == 0 or not (np.isfinite(out).all() and (out >= 0).all()):
         raise ValueError(f"{name} must be one or more numbers of 0 or more.")
     return np.ascontiguousarray(out)

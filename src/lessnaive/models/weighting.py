@@ -43,6 +43,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+# Farther away the loss may be too large for a number, and no slope leads back.
+_FARTHEST_START = 1e6
 # Weights as large as this may be on their way to infinity.
 _SUSPICIOUS = 30.0
 
@@ -115,8 +117,11 @@ def choose_solver(solver: str | Solver, loss: Loss, penalty: ElasticNet) -> Solv
 def start_weights(start: float | ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return the weights that the solver begins at."""
     given = np.asarray(start, dtype=np.float64)
-    if not np.isfinite(given).all():
-        raise ValueError("start must be finite numbers.")
+    if not (np.abs(given) <= _FARTHEST_START).all():
+        raise ValueError(
+            f"start must be finite numbers between -{_FARTHEST_START:,.0f} and "
+            f"{_FARTHEST_START:,.0f}; 1 is naive Bayes."
+        )
     try:
         return np.ascontiguousarray(np.broadcast_to(given, shape))
     except ValueError:

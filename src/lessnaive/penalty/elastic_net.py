@@ -45,7 +45,8 @@ class ElasticNet:
         if not within and (self.l1 > 0 or self.l2 > 0):
             raise ValueError(
                 f"The weights are pulled to {self.target:g}, which is not within their bounds "
-                f"[{self.lower}, {self.upper}]."
+                f"[{self.lower}, {self.upper}]: take bounds that hold it, another shrink_to, or "
+                "no penalty."
             )
 
     @property

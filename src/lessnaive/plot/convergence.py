@@ -28,7 +28,8 @@ _FEW = 30
 class ConvergenceDisplay:
     """Distance to the minimum by iteration, on a logarithmic scale, for several solvers.
 
-    It is best made with :meth:`from_histories`. The arguments are kept as attributes.
+    It is best made with :meth:`from_histories`, or :meth:`from_estimator` for one model. The
+    arguments are kept as attributes.
 
     Parameters
     ----------
@@ -86,6 +87,37 @@ class ConvergenceDisplay:
         self.floor = floor
 
     @classmethod
+    def from_estimator(
+        cls,
+        estimator: LearnedWeights,
+        *,
+        optimum: LearnedWeights | None = None,
+        x: str = "iteration",
+        log_x: bool = False,
+        axes: Sequence[Axes] | None = None,
+    ) -> Self:
+        """Draw what the solver of one model noted down.
+
+        Parameters
+        ----------
+        estimator : BaristaNB, BaristaNBCV or AttributeWeightedNB
+            A fitted model.
+        optimum : BaristaNB, BaristaNBCV or AttributeWeightedNB, optional
+            What the distances are to, as in :meth:`from_histories`; by default where the solver
+            ended.
+        x, log_x, axes
+            As in :meth:`from_histories`.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        _check_weights(estimator, "estimator")
+        histories = {type(estimator).__name__: estimator.history_}
+        best = estimator if optimum is None else optimum
+        return cls.from_histories(histories, best, x=x, log_x=log_x, axes=axes)
+
+    @classmethod
     def from_histories(
         cls,
         histories: Mapping[str, Mapping[str, Floats]],
@@ -115,12 +147,7 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        if not isinstance(optimum, LearnedWeights):
-            raise TypeError(
-                "optimum must be a fitted model with learned weights, got "
-                f"{type(optimum).__name__}."
-            )
-        check_is_fitted(optimum)
+        _check_weights(optimum, "optimum")
         best, weights = optimum.objective_, optimum.weights_
         iterates, seconds = _all(histories, "weights"), _all(histories, "seconds")
         distances = None
@@ -197,6 +224,15 @@ class ConvergenceDisplay:
             marker = "o" if len(heights) <= _FEW else None
             (out[name],) = ax.plot(places, heights, marker=marker, markersize=4, label=name)
         return out
+
+
+def _check_weights(model: Any, name: str) -> None:
+    """Refuse what is no fitted model with learned weights."""
+    if not isinstance(model, LearnedWeights):
+        raise TypeError(
+            f"{name} must be a fitted model with learned weights, got {type(model).__name__}."
+        )
+    check_is_fitted(model)
 
 
 def _all(histories: Mapping[str, Mapping[str, Floats]], what: str) -> dict[str, Floats] | None:

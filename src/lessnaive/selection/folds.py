@@ -124,6 +124,8 @@ def over_folds(work: Callable[..., Any], folds: Iterable[Any], n_jobs: int | Non
     The threads of the core are shared out among the folds: more of them than cores would wait for
     each other.
     """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 means nothing: give a number of threads, or -1 for all cores.")
     tasks = list(folds)
     side_by_side = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
     share = max(1, _core.max_threads() // side_by_side)

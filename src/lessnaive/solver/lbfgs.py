@@ -51,7 +51,10 @@ class LBFGS(Solver):
     def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
         """Refuse absolute values."""
         if penalty.l1 > 0:
-            return "it needs a smooth penalty: take one without absolute values, or another solver."
+            return (
+                "it needs a smooth penalty, without absolute values: set l1=0 (in linear models "
+                "penalty='l2'), or take another solver."
+            )
         return None
 
     def _minimize(

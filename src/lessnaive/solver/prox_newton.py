@@ -23,7 +23,7 @@ _SUFFICIENT = 1e-4
 _ROUNDING = 1e-12
 # Rows that the curvature is estimated from at the least.
 _FEWEST_ROWS = 16384
-# On the way from far away a part of them is enough, but not fewer for each weight than this.
+# On the way from far away a part of them is enough, if these are so many for each weight.
 _ROUGH = 4
 _ROUGH_ROWS_PER_WEIGHT = 25
 # So many rows for each weight give the curvature to a few percent, and no more are needed.
@@ -125,8 +125,7 @@ class ProxNewton(Solver):
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
             near = point.residual < _NEAR * first
-            rough = blind and not near and rows < loss.n_rows
-            looked_at = _roughly(rows, start.size) if rough else rows
+            looked_at = _roughly(rows, loss) if blind and not near else rows
             hessian = loss.curvature(point.weights, chosen, looked_at, n_iter)
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
@@ -174,9 +173,11 @@ def enough_rows(loss: Curvature) -> int:
     return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
 
 
-def _roughly(rows: int, size: int) -> int:
+def _roughly(rows: int, loss: Curvature) -> int:
     """Rows that the curvature is estimated from on the first steps from far away."""
-    return max(rows // _ROUGH, min(rows, _ROUGH_ROWS_PER_WEIGHT * size))
+    fewer = rows // _ROUGH
+    enough = fewer >= _ROUGH_ROWS_PER_WEIGHT * int(np.prod(loss.shape))
+    return fewer if enough and rows < loss.n_rows else rows
 
 
 def _is_constant(weights: Floats) -> bool:
