@@ -12,6 +12,7 @@ from interior_point import objective, reference_weights
 from lessnaive import AttributeWeightedNB, BaristaNB
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import FISTA, ISTA, LBFGS, ProxNewton
+from lessnaive.solver.base import Point, Stopping
 from weighted_tables import dense_of, table
 
 
@@ -267,3 +268,11 @@ def test_endless_parts():
     assert ElasticNet(l2=1e-9).is_coercive
     assert ElasticNet(lower=0.0, upper=1.0).is_coercive
     assert not ElasticNet(lower=0.0).is_coercive
+
+
+def test_a_residual_that_is_too_small_to_tell():
+    stopping = Stopping(tol=1e-9, scale=1.0, relative=True, max_iter=1)
+    nothing = np.zeros(1)
+    assert stopping.reached(Point(nothing, 0.0, nothing, 4e-323, 4e-323))
+    assert not stopping.reached(Point(nothing, 0.0, nothing, 4e-300, 4e-300))
+    assert not stopping.reached(Point(nothing, np.nan, nothing, np.nan, np.nan))

@@ -17,6 +17,9 @@ __all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
 
 Floats = NDArray[np.float64]
 
+# A residual of less is nothing, however small the objective is.
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
 
 @dataclass
 class Point:
@@ -136,7 +139,8 @@ class Stopping:
     def threshold(self, point: Point) -> float:
         """Return the KKT residual that is small enough."""
         # If nothing holds the weights, the objective may fall to zero without end.
-        return self.tol * (min(self.scale, point.objective) if self.relative else self.scale)
+        size = min(self.scale, point.objective) if self.relative else self.scale
+        return max(self.tol * size, _SMALLEST)
 
     def reached(self, point: Point) -> bool:
         """Whether a point is good enough."""
