@@ -87,3 +87,11 @@ def make_problem(
 def some_weights(problem: Problem, seed: int = 1, scale: float = 0.3) -> np.ndarray:
     shape = (problem.dense.n_classes, problem.dense.n_columns)
     return np.random.default_rng(seed).normal(scale=scale, size=shape)
+
+
+def assert_close(found: Any, expected: Any, tolerance: float = 1e-12) -> None:
+    """Equal to a share of the largest entry: sums are taken in another order."""
+    size = max(1e-300, float(np.abs(expected).max(initial=0.0)))
+    np.testing.assert_allclose(
+        np.asarray(found) / size, np.asarray(expected) / size, rtol=0, atol=tolerance
+    )

@@ -88,12 +88,7 @@ void add_dots(const double* columns, const double* vector, int64_t count, double
     for (; j < count; ++j) add_some_dots<1>(columns + j * kRows, vector, out + j);
 }
 
-// Two loops here and below: one would not become wide.
-LESSNAIVE_WIDE void exponentials(double* values) {
-    for (int k = 0; k < kRows; ++k)
-        values[k] = values[k] > kLowestExponent ? values[k] : kLowestExponent;
-    for (int k = 0; k < kRows; ++k) values[k] = exp_of_nonpositive(values[k]);
-}
+LESSNAIVE_WIDE void exponentials(double* values) { lessnaive::exponentials(values, kRows); }
 
 LESSNAIVE_WIDE void logistic(const double* is_second, const double* weight, double* odds,
                              double* loss) {

@@ -146,12 +146,15 @@ class Products {
         for (int64_t i = 0; i < most_vectors; ++i) b_[i] = scaled_.data() + i * kRows;
     }
 
-    // out[i * stride + k] += sum over rows of a[i] q b[k]; if `half`, only for k >= i.
+    // out[i * stride + k] += sum over rows of a[i] q b[k], where q is 1 if it is null; if `half`,
+    // only for k >= i.
     void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
              const double* q, bool half, double* out, int64_t stride) {
-        for (size_t i = 0; i < b.size(); ++i)
-            for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
-        add_dots(a.data(), a.size(), b_.data(), b.size(), kRows, half, out, stride);
+        if (q)
+            for (size_t i = 0; i < b.size(); ++i)
+                for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
+        const double* const* right = q ? b_.data() : b.data();
+        add_dots(a.data(), a.size(), right, b.size(), kRows, half, out, stride);
     }
 
   private:
@@ -338,12 +341,8 @@ double gram_matrices(const Evidence& evidence, double* grams) {
                        q[k] = chunk.weight(chunks[i], static_cast<int>(k));
                    for (int c = 0; c < classes; ++c) {
                        for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, j);
-                       double* gram = part + c * each;
-                       if (evidence.weights())
-                           products.add(a, a, q.data(), true, gram, columns);
-                       else  // there are zeros behind the last row
-                           add_dots(a.data(), a.size(), a.data(), a.size(), kRows, true, gram,
-                                    columns);
+                       products.add(a, a, evidence.weights() ? q.data() : nullptr, true,
+                                    part + c * each, columns);
                        raise_norms(a, kRows, squares.data(), norms.data());
                    }
                    for (int k = 0; k < kRows; ++k) largest[task] += q[k] * norms[k];

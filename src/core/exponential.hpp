@@ -50,6 +50,16 @@ LESSNAIVE_INLINE double exp_of_nonpositive(double x) {
     return double_of(bits_of(p) + (bits_of(shifted) << 52));
 }
 
+// values = exp(values) for values <= 0, or 0 where that would be no normal number; NaN stays NaN.
+// Three loops, since one with both choices in it does not become wide.
+LESSNAIVE_INLINE void exponentials(double* values, int count) {
+    for (int i = 0; i < count; ++i)
+        values[i] = values[i] < kLowestExponent ? kLowestExponent : values[i];
+    for (int i = 0; i < count; ++i) values[i] = exp_of_nonpositive(values[i]);
+    constexpr double kSmallest = 3.4e-308;  // a little above exp(kLowestExponent)
+    for (int i = 0; i < count; ++i) values[i] = values[i] < kSmallest ? 0.0 : values[i];
+}
+
 // log(x) for a normal x >= 1.
 LESSNAIVE_INLINE double log_of_one_or_more(double x) {
     constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;

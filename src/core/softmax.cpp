@@ -12,16 +12,6 @@ namespace {
 // Rows at a time: what is kept of them stays in the nearest cache.
 constexpr int kRows = 64;
 
-// values = exp(values) for values <= 0, or 0 where that would be no normal number; NaN stays NaN.
-// Three loops, since one with both choices in it does not become wide.
-LESSNAIVE_INLINE void take_exponentials(double* values, int count) {
-    for (int i = 0; i < count; ++i)
-        values[i] = values[i] < kLowestExponent ? kLowestExponent : values[i];
-    for (int i = 0; i < count; ++i) values[i] = exp_of_nonpositive(values[i]);
-    constexpr double kSmallest = 3.4e-308;  // a little above exp(kLowestExponent)
-    for (int i = 0; i < count; ++i) values[i] = values[i] < kSmallest ? 0.0 : values[i];
-}
-
 // At most kRows rows. Each step is a loop of its own, since short loops over classes do not become
 // wide.
 template <int kPad>
@@ -37,7 +27,7 @@ LESSNAIVE_WIDE void normalize_rows(const double* scores, int count, int classes,
         for (int c = 0; c < width; ++c) probabilities[k * width + c] = score[c] - highest;
         for (int c = classes; c < width; ++c) probabilities[k * width + c] = kLowestExponent;
     }
-    take_exponentials(probabilities, count * width);
+    exponentials(probabilities, count * width);
     for (int k = 0; k < count; ++k) {
         const double* p = probabilities + k * width;
         // The sum without one of the highest, which are exactly 1, so that a small rest keeps its
@@ -67,7 +57,7 @@ LESSNAIVE_WIDE void normalize_pairs(const double* scores, int count, int label,
         ahead[k] = label == 1 ? gap : -gap;
         small[k] = gap < 0 ? gap : -gap;
     }
-    take_exponentials(small, count);
+    exponentials(small, count);
     for (int k = 0; k < count; ++k) {
         log_own[k] = (ahead[k] < 0 ? ahead[k] : 0.0) - log_one_plus(small[k]);
         const double larger = 1.0 / (1.0 + small[k]), smaller = small[k] * larger;

@@ -57,8 +57,8 @@ class _Descent(Solver):
         """Refuse absolute values and bounds."""
         if not penalty.is_smooth:
             return (
-                "it needs a smooth penalty: take one without absolute values and bounds, or "
-                "another solver."
+                "it needs a smooth penalty, without absolute values and bounds: set l1=0 (in "
+                "linear models penalty='l2') and no bounds, or take another solver."
             )
         return None
 
