@@ -27,7 +27,7 @@ import numpy as np
 from lessnaive import BaristaNB
 from lessnaive.datasets import fetch
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.weighting import gather
+from lessnaive.models.weighted.learning import gather
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import FISTA, ISTA, LBFGS, Point, ProxNewton, Solver, suboptimality_bound
 from lessnaive.table.training import read_training

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 from lessnaive import NBLogistic, NBLogisticCV
-from lessnaive.models.logistic_problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem
 from lessnaive.table.training import read_training
 
 __all__ = ["Fit", "Path100", "gaps", "minima", "our_path", "peer_path", "r_path", "single_fits"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV
-from lessnaive.selection.choice import choose, summarize
+from lessnaive.validation.choice import choose, summarize
 
 __all__ = ["METHODS", "PENALIZED", "RULES", "Estimate", "estimate", "measures"]
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 import lessnaive
 from lessnaive import BaristaNB, BaristaNBCV
-from lessnaive.selection.choice import Summary, choose, summarize
-from lessnaive.selection.scoring import SCORES
+from lessnaive.validation.choice import Summary, choose, summarize
+from lessnaive.validation.metrics import SCORES
 from weighted_tables import generated, table
 
 GRID = ([3.0, 0.3], [1.0, 0.05, 10.0])

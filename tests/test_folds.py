@@ -9,7 +9,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, Strat
 
 from lessnaive import BaristaNBCV, GroupLassoNB, SelectiveNB, StagewiseNB, _core
 from lessnaive.datasets import load_penguins
-from lessnaive.selection.folds import drawn, over_folds, split_rows
+from lessnaive.validation.folds import drawn, over_folds, split_rows
 
 LABELS = np.array([0, 1, 1, 0, 2, 1, 0, 2, 0, 1, 0, 0, 1, 1, 2])
 

@@ -219,7 +219,7 @@ def test_rows_without_weight_are_not_there():
 def test_an_interrupt_ends_the_stream(monkeypatch):
     X, y = shuffled("penguins")
     model = FractionalNB(batch_size=50).partial_fit(X, y)
-    monkeypatch.setattr("lessnaive.solver.two_stage.TwoStage.minimize", interrupted)
+    monkeypatch.setattr("lessnaive.solver.anytime.two_stage.TwoStage.minimize", interrupted)
     more = pd.concat([X] * 10, ignore_index=True)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(more, np.tile(y, 10))

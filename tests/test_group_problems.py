@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lessnaive.group import (
+from lessnaive.models.group_lasso import (
     DiscreteGroup,
     GaussianGroup,
     Group,
     line_search,
     segment_lambda_max,
 )
-from lessnaive.group.gaussian import small_curvature, small_slope, small_value
-from lessnaive.group.search import find_root, newton_root
+from lessnaive.models.group_lasso.gaussian import small_curvature, small_slope, small_value
+from lessnaive.models.group_lasso.search import find_root, newton_root
 
 SHARES = np.array([0.999, 0.7, 0.3, 0.05, 1e-3])
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, log_softmax
 
 from lessnaive import NBLogisticCV, _core
-from lessnaive.models.logistic_problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem
 from lessnaive.solver import ProxNewton
 from lessnaive.table.training import read_training
 from logistic_oracle import TABLES, random_table

@@ -145,7 +145,7 @@ def test_with_all_columns_at_the_highest_level_it_is_naive_bayes(options):
 
 def replayed(model: StagewiseNB, X: Any, y: Any, levels: np.ndarray) -> lessnaive.Scorecard:
     """The scorecard of a model at other levels."""
-    from lessnaive.models.level_scores import at_levels
+    from lessnaive.models.stagewise.level_scores import at_levels
 
     averaging = StagewiseNB(**{**model.get_params(), "average": True}).fit(X, y)
     return at_levels(*averaging._ends, levels, model.n_levels_)

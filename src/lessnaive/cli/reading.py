@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from lessnaive.cli.csv_errors import csv_trouble
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.trouble import csv_trouble
 from lessnaive.table import Kind
 
 __all__ = ["MISSING", "TableFile"]

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
 from lessnaive.cli.display import Display, bar, percent, printable, signed
 from lessnaive.cli.evaluation import METRICS, Evaluation, mean_and_error
-from lessnaive.cli.evidence import centered, removed_uncertainty, spread
+from lessnaive.cli.importance import centered, removed_uncertainty, spread
 from lessnaive.scorecard import Contributions, Scorecard, Term
 
 __all__ = ["counted", "show_evaluation", "show_explanation", "show_model"]

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lessnaive import models
 from lessnaive.exceptions import ModelFormatError
+from lessnaive.export.estimator_parameters import make_estimator, parameters_to_plain
 from lessnaive.export.json_text import json_lines, parse_json
-from lessnaive.export.parameters import make_estimator, parameters_to_plain
 from lessnaive.export.writing import whole_file
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node

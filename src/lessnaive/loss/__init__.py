@@ -1,7 +1,6 @@
 """Losses: what the scores of the training rows cost."""
 
 from lessnaive.loss.base import Curvature, Lipschitz, Loss
-from lessnaive.loss.evidence import gather_evidence
 from lessnaive.loss.linear import LinearLoss
 from lessnaive.loss.mixed import MixedWeightsLoss
 from lessnaive.loss.weighted import WeightedEvidenceLoss
@@ -13,5 +12,4 @@ __all__ = [
     "Loss",
     "MixedWeightsLoss",
     "WeightedEvidenceLoss",
-    "gather_evidence",
 ]

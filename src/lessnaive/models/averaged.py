@@ -13,12 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive import _core
-from lessnaive.loss import gather_evidence
-from lessnaive.models.column_costs import column_costs, informative_part
-from lessnaive.models.column_weights import WeightedClassifier, weighted
-from lessnaive.models.generative import make_scorecard
-from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import learn
+from lessnaive.evidence.costs import column_costs, informative_part
+from lessnaive.evidence.packing import gather_evidence
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.statistics import learn
+from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.averaging import (

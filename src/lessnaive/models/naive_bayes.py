@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, log_prior
+from lessnaive.evidence.statistics import learn
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.models.generative import make_scorecard
-from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS, log_prior
-from lessnaive.models.statistics import learn
-from lessnaive.models.streaming import (
+from lessnaive.models.batches import (
     can_add_rows,
     current_statistics,
     frozen_parameters,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 
 from lessnaive.encoding.binning import Binning, find_binnings
-from lessnaive.likelihood.statistics import ColumnStatistics, ValueCounts, ValueMoments
-from lessnaive.models.column_weights import WeightedClassifier, weighted
-from lessnaive.models.generative import make_scorecard
-from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import NaiveBayesStatistics, learn
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.statistics import NaiveBayesStatistics, learn
+from lessnaive.likelihood.column_statistics import ColumnStatistics, ValueCounts, ValueMoments
+from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.table.training import Training, read_training
 
 __all__ = ["RelevanceWeightedNB", "relevance"]

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.models.column_weights import WeightedClassifier, weighted
-from lessnaive.models.generative import make_scorecard
-from lessnaive.models.judges import judge_by_folds, judge_training_rows
-from lessnaive.models.parameters import GENERATIVE_CONSTRAINTS
-from lessnaive.models.statistics import learn
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.statistics import learn
+from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search

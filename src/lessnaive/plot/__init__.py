@@ -5,12 +5,12 @@ from lessnaive.plot.coefficients import CoefficientsDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
 from lessnaive.plot.logistic_path import LogisticPathDisplay
-from lessnaive.plot.path import PathDisplay
 from lessnaive.plot.prequential import PrequentialDisplay
 from lessnaive.plot.search import SearchDisplay
 from lessnaive.plot.sparsity import SparsityDisplay
 from lessnaive.plot.stagewise import StagewisePathDisplay
 from lessnaive.plot.surface import CVSurfaceDisplay
+from lessnaive.plot.weight_path import PathDisplay
 from lessnaive.plot.weights import WeightsDisplay
 
 __all__ = [

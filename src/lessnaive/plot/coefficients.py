@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.fitted_logistic import FittedLogistic
+from lessnaive.models.logistic.fitted import FittedLogistic
 from lessnaive.plot.axes import import_pyplot
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 

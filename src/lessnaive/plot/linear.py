@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.fitted_logistic import FittedLogistic
+from lessnaive.models.logistic.fitted import FittedLogistic
 from lessnaive.scorecard import LinearTerm, Scorecard, TableTerm
 from lessnaive.table import read_table
 

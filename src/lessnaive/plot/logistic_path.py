@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.nb_logistic_cv import NBLogisticCV
+from lessnaive.models.logistic.nb_logistic_cv import NBLogisticCV
 from lessnaive.plot.axes import colours, new_axes
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.fractional import FractionalNB
+from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.plot.axes import new_axes
 
 if TYPE_CHECKING:

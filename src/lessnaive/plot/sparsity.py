@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from lessnaive.models.fractional import FractionalNB
+from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.plot.axes import import_pyplot
 
 if TYPE_CHECKING:

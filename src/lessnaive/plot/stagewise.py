@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.stagewise import StagewiseNB
-from lessnaive.models.stagewise_path import StagewisePath
+from lessnaive.models.stagewise.path import StagewisePath
+from lessnaive.models.stagewise.stagewise import StagewiseNB
 from lessnaive.plot.axes import import_pyplot
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.barista_cv import BaristaNBCV
+from lessnaive.models.weighted.barista_cv import BaristaNBCV
 from lessnaive.plot.axes import import_pyplot, write_cells
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.barista import SHRINK_TO
-from lessnaive.models.weighted import LearnedWeights
+from lessnaive.models.weighted.barista import SHRINK_TO
+from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.plot.axes import import_pyplot, write_cells
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.selection.judging import Judge, Losses
+from lessnaive.selection.scored_rows import Judge, Losses
 
 __all__ = ["Criterion", "Direction", "Search", "SelectionStep", "greedy_search"]
 

@@ -3,10 +3,10 @@
 from lessnaive.stream.baseline import ClassFrequencies
 from lessnaive.stream.memory import memory_bound
 from lessnaive.stream.numbers import NumberSummary
-from lessnaive.stream.parameters import STREAM_CONSTRAINTS, StreamParameters
 from lessnaive.stream.prequential import CurvePoint, Prequential
 from lessnaive.stream.recent import RecentRows
-from lessnaive.stream.statistics import StreamStatistics
+from lessnaive.stream.settings import STREAM_CONSTRAINTS, StreamParameters
+from lessnaive.stream.summaries import StreamStatistics
 from lessnaive.stream.values import KeptValues
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.likelihood.statistics import ValueCounts, ValueMoments, new_moments
+from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments, new_moments
 from lessnaive.stream.numbers import NumberSummary
 from lessnaive.stream.values import KeptValues
 from lessnaive.table import Coded, Column

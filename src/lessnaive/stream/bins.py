@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import Binning, Discretization, group_counts
 from lessnaive.encoding.encodings import Groups, Intervals
-from lessnaive.likelihood.statistics import ValueCounts, ValueMoments
+from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
 from lessnaive.stream.batch import StreamColumn
 from lessnaive.stream.numbers import NumberSummary, find_bins
-from lessnaive.stream.parameters import StreamParameters
+from lessnaive.stream.settings import StreamParameters
 from lessnaive.stream.values import KeptValues
 
 __all__ = ["current_column", "find_binnings", "last_due"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.likelihood.statistics import ValueCounts
+from lessnaive.likelihood.column_statistics import ValueCounts
 from lessnaive.plain import Node
 from lessnaive.table import Coded, Value
 

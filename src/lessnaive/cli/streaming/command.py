@@ -22,7 +22,7 @@ from lessnaive.cli.streaming.progress import shown_progress
 from lessnaive.cli.streaming.view import show_stream
 from lessnaive.cli.views import counted
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
-from lessnaive.export.parameters import parameters_to_plain
+from lessnaive.export.estimator_parameters import parameters_to_plain
 from lessnaive.stream import CurvePoint
 
 __all__ = ["stream_command"]

@@ -1,0 +1,132 @@
+"""Rows added to a model batch by batch: what all estimators with ``partial_fit`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from lessnaive.encoding.binning import Binning
+from lessnaive.evidence.settings import check_priors
+from lessnaive.evidence.statistics import NaiveBayesStatistics
+from lessnaive.stream import StreamParameters, StreamStatistics
+from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
+from lessnaive.table.rows import RowsOfColumn
+
+__all__ = [
+    "StreamModel",
+    "StreamRows",
+    "can_add_rows",
+    "current_statistics",
+    "frozen_parameters",
+    "read_rows",
+    "stream_of",
+]
+
+Model = TypeVar("Model", bound=BaseEstimator)
+
+
+class StreamModel(StreamParameters, Protocol):
+    """Parameters of an estimator that learns from streams."""
+
+    categorical_features: Any
+    priors: str | ArrayLike
+
+
+class StreamRows(NamedTuple):
+    """A batch that was read, and what it is to be added to."""
+
+    statistics: StreamStatistics
+    columns: Sequence[Column]
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+
+def read_rows(
+    model: StreamModel,
+    stream: StreamStatistics | None,
+    X: Any,
+    y: Any,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> StreamRows:
+    """Read a batch; nothing is added yet.
+
+    Parameters
+    ----------
+    model : estimator
+        What is kept, and how long.
+    stream : StreamStatistics or None
+        What is known so far.
+    X, y, classes, sample_weight
+        What ``partial_fit`` is given.
+
+    Returns
+    -------
+    StreamRows
+        With the stream itself, or another one if there are new classes or kinds of columns.
+    """
+    table = read_table(X)
+    weights = read_weights(sample_weight, table.n_rows)
+    found, labels = encode_labels(y, table.n_rows, weights)
+    if stream is None:
+        schema = Schema.of(table, model.categorical_features)
+        stream = StreamStatistics.start(model, schema, found, classes)
+        columns = table.columns
+    else:
+        stream = stream.resolved(model, table, model.categorical_features)
+        columns = stream.schema.match(table, type(model).__name__)
+    stream, places = stream.with_classes(found)
+    check_priors(model.priors, len(stream.classes))
+    labels = places[labels]
+    if weights is not None and not weights.all():  # rows of weight 0 are as if they were not there
+        rows = np.flatnonzero(weights)
+        columns = [RowsOfColumn(column, rows) for column in columns]
+        labels, weights = labels[rows], weights[rows]
+    return StreamRows(stream, columns, labels, weights)
+
+
+def can_add_rows(model: Any) -> bool:
+    """Whether rows can be added to what was learned; AttributeError with the reason if not."""
+    if hasattr(model, "_stream") and model._stream is None:
+        raise AttributeError(
+            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
+            "again with: learn from the first row on with partial_fit to go on with it."
+        )
+    return True
+
+
+def current_statistics(
+    parameters: StreamParameters, stream: StreamStatistics
+) -> NaiveBayesStatistics:
+    """Return what a scorecard is made from, as of now."""
+    columns = stream.current(parameters)
+    return NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
+
+
+def frozen_parameters(model: Model) -> Model:
+    """Return an estimator, not fitted, with the parameters of now."""
+    out: Model = object.__new__(type(model))
+    for name in _parameter_names(cast(Any, type(model))):
+        setattr(out, name, getattr(model, name))
+    return out
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+def stream_of(
+    parameters: StreamParameters, learned: NaiveBayesStatistics
+) -> StreamStatistics | None:
+    """Return a stream that goes on from what was learned from a table; None if that has bins."""
+    columns = [column for column in learned.columns if not isinstance(column, Binning)]
+    if len(columns) < len(learned.columns):
+        return None
+    rows = learned.schema, learned.classes, learned.class_count
+    return StreamStatistics.going_on(parameters, *rows, columns)

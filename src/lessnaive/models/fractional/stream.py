@@ -1,0 +1,240 @@
+"""Fractional naive Bayes of a stream: summaries of all rows, and weights learned of the last."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lessnaive.evidence.costs import informative_part
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.models.batches import StreamModel, current_statistics, read_rows
+from lessnaive.models.column_weighted import weighted
+from lessnaive.models.fractional.fitted import FractionalFit
+from lessnaive.models.fractional.problem import FractionalProblem
+from lessnaive.plain import Node
+from lessnaive.scorecard import Scorecard
+from lessnaive.solver import PGDMB, AnytimeSearch, Rprop, TwoStage
+from lessnaive.stream import RecentRows, StreamStatistics
+from lessnaive.stream.batch import Batch, decayed_weights
+from lessnaive.table import Column
+from lessnaive.table.rows import KeptColumn, RowsOfColumn
+
+__all__ = ["FractionalStream"]
+
+Floats = NDArray[np.float64]
+
+# Rows that are kept to learn weights from, unless the estimator says how many.
+_HISTORY = 10_000
+# Up to this weight of rows the weights are found when they are asked for.
+_ALWAYS_FRESH = 1000.0
+
+
+class FractionalStreamModel(StreamModel, Protocol):
+    """Parameters of a fractional naive Bayes that learns from streams."""
+
+    lam: float
+    batch_size: int
+    history_size: int | None
+    refresh: float
+
+
+class FractionalStream:
+    """What is kept of a stream to go on with it.
+
+    Weights are learned whenever another `batch_size` rows have come, so that they do not depend on
+    how rows come in calls: by a mini-batch step, or anew if the rows have grown by the factor
+    `refresh` since the last time.
+
+    Attributes
+    ----------
+    statistics : StreamStatistics
+        Counts and summaries of all rows.
+    recent : RecentRows
+        The last rows, of which weights are learned.
+    weights : array of shape (n_features,) or None
+        The weights in use; None as long as they are found when they are asked for.
+    solved_at : float
+        Weight of the rows when they were found.
+    converged : bool
+        Whether the solver was done then; never true of mini-batch steps.
+    waiting : int
+        Rows since the last look at the weights.
+    descent : Rprop or None
+        Where the mini-batch descent is, with a weight for each column.
+    """
+
+    def __init__(self, statistics: StreamStatistics, recent: RecentRows) -> None:
+        self.statistics = statistics
+        self.recent = recent
+        self.weights: Floats | None = None
+        self.solved_at = 0.0
+        self.converged = False
+        self.waiting = 0
+        self.descent: Rprop | None = None
+
+    @classmethod
+    def add(
+        cls,
+        model: FractionalStreamModel,
+        solver: TwoStage | PGDMB,
+        stream: FractionalStream | None,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> FractionalStream:
+        """Add rows; return the stream, or another one. On error the given one is as it was."""
+        before = None if stream is None else stream.statistics
+        rows = read_rows(model, before, X, y, classes, sample_weight)
+        depth = _HISTORY if model.history_size is None else int(model.history_size)
+        if stream is not None and stream.recent.depth != depth:
+            raise ValueError(
+                f"history_size={depth} does not go with the {stream.recent.depth} rows that are "
+                "kept so far: it cannot change between calls of partial_fit."
+            )
+        if stream is None:
+            stream = cls(rows.statistics, RecentRows(rows.statistics.schema, depth))
+        elif rows.statistics is not before:
+            stream = stream._with(rows.statistics)
+        n_rows, weights = len(rows.labels), rows.weights
+        if n_rows <= model.batch_size - stream.waiting:
+            stream._take(model, solver, rows.columns, rows.labels, weights)
+            return stream
+        columns = [KeptColumn(column) for column in rows.columns]
+        # What cannot be added is found out before any of it is.
+        Batch.read(stream.statistics.columns, columns, rows.labels, weights, model.forgetting)
+        first = 0
+        while first < n_rows:
+            last = min(n_rows, first + int(model.batch_size) - stream.waiting)
+            part = [RowsOfColumn(column, np.arange(first, last)) for column in columns]
+            some = None if weights is None else weights[first:last]
+            stream._take(model, solver, part, rows.labels[first:last], some)
+            first = last
+        return stream
+
+    def _with(self, statistics: StreamStatistics) -> FractionalStream:
+        """Return a copy with other statistics: of more classes, or other kinds of columns."""
+        out = copy.copy(self)
+        out.recent = copy.deepcopy(self.recent)
+        places = np.searchsorted(statistics.classes, self.statistics.classes)
+        out.recent.spread_classes(places)
+        out.recent.change_kinds(statistics.schema)
+        out.statistics = statistics
+        return out
+
+    def _take(
+        self,
+        model: FractionalStreamModel,
+        solver: TwoStage | PGDMB,
+        columns: Sequence[Column],
+        labels: NDArray[Any],
+        weights: Floats | None,
+    ) -> None:
+        self.statistics.update(model, columns, labels, weights)
+        recent_weights, decay = decayed_weights(weights, len(labels), model.forgetting)
+        self.recent.add(columns, labels, recent_weights, decay)
+        self.waiting += len(labels)
+        if self.waiting < model.batch_size:
+            return
+        self.waiting = 0
+        if isinstance(solver, PGDMB):
+            self._step(model, solver)
+            return
+        seen = self.statistics.seen
+        if seen >= max(_ALWAYS_FRESH, model.refresh * self.solved_at):
+            _, self.weights, search = self._solve(model, solver)
+            self.solved_at, self.converged = seen, search.converged
+
+    def problem(self, model: Any) -> FractionalProblem:
+        """Return the criterion on the last rows, with their share of the penalty."""
+        statistics = current_statistics(model, self.statistics)
+        rows = self.recent.training(self.statistics.schema, self.statistics.classes)
+        return FractionalProblem.of(
+            model, statistics, rows.table.columns, rows.labels, rows.weights
+        ).part_of(self.statistics.class_count.sum())
+
+    def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
+        """Return all about the model as of now; the criterion is that of the last rows."""
+        count = self.statistics.class_count
+        if self.weights is None:
+            problem, _, search = self._solve(model, solver)
+            return FractionalFit.of(problem, search, count)
+        problem = self.problem(model)
+        search = AnytimeSearch(self.weights[problem.places])
+        search.converged = self.converged
+        return FractionalFit.of(problem, search, count)
+
+    def scorecard(self, model: Any) -> Scorecard:
+        """Return the model with the weights in use."""
+        assert self.weights is not None
+        statistics = current_statistics(model, self.statistics)
+        places, card = informative_part(make_scorecard(model, statistics))
+        return weighted(card, self.weights[places])
+
+    def _solve(
+        self, model: Any, solver: TwoStage | PGDMB
+    ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
+        problem = self.problem(model)
+        search = problem.minimize(solver, interruptible=False)
+        return problem, problem.spread(search.weights), search
+
+    def _step(self, model: FractionalStreamModel, solver: PGDMB) -> None:
+        """Go one step along the gradient of the last batch, and keep the better weights."""
+        problem = self.problem(model)
+        places, loss, penalty = problem.places, problem.loss, problem.penalty
+        if self.descent is None:
+            self.descent = solver.begin(len(problem.costs))
+            self.weights = self.descent.weights.copy()
+        assert self.weights is not None
+        batch = loss.take(problem.last_rows(int(model.batch_size)))
+        descent = self.descent.of(places)
+        # Per row: each has its share of the penalty.
+        gradient = batch.value_and_gradient(descent.weights)[1] / batch.total_weight
+        gradient = gradient + penalty.slope(descent.weights) / loss.total_weight
+        descent.advance(solver, gradient, penalty.project)
+        here = loss.value(descent.weights) + penalty.value(descent.weights)
+        best = self.weights[places]
+        known = loss.value(best) + penalty.value(best)
+        descent.judge(here < known - solver.min_gain)
+        if here < known:
+            self.weights = self.weights.copy()
+            self.weights[places] = descent.weights
+        elif descent.degradations >= solver.patience:
+            descent = solver.begin(len(places), best)
+        self.descent = self.descent.put(places, descent)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the stream as plain data, without the schema and the classes."""
+        return {
+            "statistics": self.statistics.to_plain(),
+            "recent": self.recent.to_plain(),
+            "weights": None if self.weights is None else self.weights.tolist(),
+            "solved_at": self.solved_at,
+            "converged": self.converged,
+            "waiting": self.waiting,
+            "descent": None if self.descent is None else self.descent.to_plain(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, scorecard: Scorecard) -> Self:
+        """Return the stream that plain data describes; ModelFormatError if it describes none."""
+        fields = node.record(
+            "statistics", "recent", "weights", "solved_at", "converged", "waiting", "descent"
+        )
+        schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
+        out = cls(
+            StreamStatistics.from_plain(fields["statistics"], schema, classes),
+            RecentRows.from_plain(fields["recent"], schema, len(classes)),
+        )
+        if not fields["weights"].is_null():
+            out.weights = fields["weights"].numbers(len(schema), 0.0, 1.0)
+        out.solved_at = fields["solved_at"].number(0.0)
+        out.converged = fields["converged"].flag()
+        out.waiting = fields["waiting"].integer(0, 2**53)
+        if not fields["descent"].is_null():
+            out.descent = Rprop.from_plain(fields["descent"], len(schema))
+        return out

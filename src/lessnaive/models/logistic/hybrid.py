@@ -1,0 +1,382 @@
+"""A hybrid of logistic regression and naive Bayes: some columns each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.statistics import learn
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
+from lessnaive.models.logistic.nb_logistic import NBLogistic
+from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.weighted.learning import SOLVERS, choose_solver, minimize
+from lessnaive.plain import Node
+from lessnaive.scorecard import Scorecard, Term
+from lessnaive.solver import Solution, Solver
+from lessnaive.table.schema import column_places
+from lessnaive.table.training import Training, read_training
+from lessnaive.validation.choice import choose, summarize
+from lessnaive.validation.folds import over_folds, split_rows
+from lessnaive.validation.metrics import SCORES
+
+__all__ = ["HybridLRNB"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+Rows = NDArray[np.integer]
+
+# Splits of a path that are cross-validated at the most.
+_MOST_TRIED = 21
+# Models that are only compared need their scores right; the one that is chosen is solved again.
+_CV_TOLERANCE = 1e-7
+
+
+class HybridLRNB(ScorecardClassifier):
+    r"""Logistic regression for some columns, naive Bayes for the others.
+
+    .. math::
+        p(c \mid x) \propto p_{LR}(c \mid x_L) \prod_{j \in N} p(x_j \mid c)
+
+    Each column is in the logistic part L or in the naive part N. The logistic part is fitted as if
+    there were no other columns, and takes the place of the class probabilities in naive Bayes with
+    the columns of N [1]_. With all columns in N the model is :class:`NaiveBayes`, with all in L it
+    is logistic regression. It is right if the columns of N are independent, within classes, of each
+    other and of those in L.
+
+    Tan and Shenoy [2]_ divide the columns by a measure that takes conditional dependence as a proxy
+    of bias and the number of rows as a proxy of variance, with a constant that is cross-validated;
+    earlier [3]_ they had made the dependence within the naive part small. So it is here. The
+    formulas are this library's own:
+
+    - Dependence is the mutual information of two columns within classes, as if they were normal,
+      which suits a linear model and columns of any kind. It is summed over the pairs that are not
+      both in L, those that the model ignores.
+    - Variance is :math:`d / 2(n - 2d)` with n rows and d coefficients in L, which is about what
+      estimating them adds to the log-loss. Both are in nats per row; `variance_weight` is the
+      price of the second.
+    - From all columns in L, the column with the least dependence on those that stay there, per
+      coefficient, moves to N, until none is left; the best split on the way is taken.
+
+    Parameters
+    ----------
+    assignment : {"heuristic", "cv"} or array-like, default="heuristic"
+        Where the columns go: the split with the least dependence plus variance; the split on the
+        same way with the best cross-validated score; or as given, by the names, the positions or
+        a mask of the columns in the logistic part. All others are in the naive part.
+    variance_weight : float, default=1.0
+        Price of variance in the heuristic: the larger, the more columns go to naive Bayes.
+    lam : float, default=0.0
+        A ridge penalty on the standardized coefficients of the logistic part, as in
+        :class:`NBLogistic` with ``target="zero"`` and ``penalty="l2"``. Without one there may be
+        no minimum, where the part separates the classes.
+    cv : int, splitter or iterable, default=10
+        Number of stratified folds of ``assignment="cv"``, or something that splits the rows. Each
+        fold has its own way from L to N; with many columns not all splits are tried.
+    scoring : {"log_loss", "brier", "accuracy", "auc"}, default="log_loss"
+        What is compared on the held-out rows.
+    random_state : int, RandomState or None, default=0
+        The seed of the shuffle of the folds.
+    n_jobs : int, default=None
+        Number of folds side by side, in threads.
+    solver : str or Solver, default="auto"
+        How the logistic part is fitted, as in :class:`NBLogistic`.
+    tol : float, default=1e-9
+        Tolerance of the solver.
+    max_iter : int, default=10000
+        Most iterations.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
+    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+        Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
+        part numbers enter as they are, and of categories all values but the first.
+    categorical : {"values", "modl"}, default="values"
+        What is counted in categorical columns of the naive part.
+    n_bins : int, default=10
+        Number of bins of ``numeric="quantile"``.
+    smoothing : float or "laplace", default=1.0
+        Pseudo-counts of the naive part; see :class:`NaiveBayes`.
+    priors : str or array-like of shape (n_classes,), default="smoothed"
+        Class probabilities, where no column is in the logistic part.
+    missing : {"ignore", "category"}, default="ignore"
+        What a missing value says in the naive part: nothing, or what its frequency in each class
+        says. In the logistic part it stands for the mean, as in :class:`NBLogistic`.
+    variance_floor : float, default=1e-9
+        Smallest variance of a numeric column in a class, as a share of the variance of that column.
+
+    Attributes
+    ----------
+    lr_features_ : array of int
+        Places of the columns in the logistic part.
+    nb_features_ : array of int
+        Places of the columns in the naive part.
+    path_ : HybridPath or None
+        The splits that were compared; None if the assignment was given.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the solver came within `tol`.
+    classes_ : array of shape (n_classes,)
+        The classes.
+    scorecard_ : Scorecard
+        The fitted model: what each value of each column adds to the score of each class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (``n_features_in_``,)
+        Names of the columns, if the table had names.
+
+    See Also
+    --------
+    NBLogistic : Coefficients of all columns between those of naive Bayes and logistic regression.
+
+    References
+    ----------
+    .. [1] C. Kang and J. Tian (2006). A hybrid generative/discriminative Bayesian classifier.
+       Proceedings of the 19th International FLAIRS Conference, 562-567.
+    .. [2] Y. Tan and P. P. Shenoy (2020). A bias-variance based heuristic for constructing a hybrid
+       logistic regression-naive Bayes model for classification. International Journal of
+       Approximate Reasoning 117, 15-28.
+    .. [3] Y. Tan, P. P. Shenoy, M. W. Chan and P. M. Romberg (2016). On construction of hybrid
+       logistic regression-naive Bayes model for classification. Proceedings of the Eighth
+       International Conference on Probabilistic Graphical Models, PMLR 52, 523-534.
+
+    Examples
+    --------
+    >>> from lessnaive import HybridLRNB, datasets
+    >>> X, y = datasets.load_penguins()
+    >>> model = HybridLRNB(assignment=["bill_length_mm", "bill_depth_mm"], lam=0.1).fit(X, y)
+    >>> model.feature_names_in_[model.lr_features_].tolist()
+    ['bill_length_mm', 'bill_depth_mm']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GENERATIVE_CONSTRAINTS,
+        "assignment": [StrOptions({"heuristic", "cv"}), "array-like"],
+        "variance_weight": [Interval(Real, 0, None, closed="left")],
+        "lam": [Interval(Real, 0, None, closed="left")],
+        "cv": ["cv_object"],
+        "scoring": [StrOptions(set(SCORES))],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "solver": [StrOptions({"auto", *SOLVERS}), Solver],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    lr_features_: Places
+    nb_features_: Places
+    path_: HybridPath | None
+    n_iter_: int
+    converged_: bool
+
+    def __init__(
+        self,
+        *,
+        assignment: str | ArrayLike = "heuristic",
+        variance_weight: float = 1.0,
+        lam: float = 0.0,
+        cv: Any = 10,
+        scoring: str = "log_loss",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        solver: str | Solver = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 10000,
+        categorical_features: Any = "from_dtype",
+        numeric: str = "gaussian",
+        categorical: str = "values",
+        n_bins: int = 10,
+        smoothing: float | str = 1.0,
+        priors: str | ArrayLike = "smoothed",
+        missing: str = "ignore",
+        variance_floor: float = 1e-9,
+    ) -> None:
+        self.assignment = assignment
+        self.variance_weight = variance_weight
+        self.lam = lam
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.categorical_features = categorical_features
+        self.numeric = numeric
+        self.categorical = categorical
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.priors = priors
+        self.missing = missing
+        self.variance_floor = variance_floor
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Divide the columns and fit both parts.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row; weight 2 is the same as the row twice, unless the assignment is
+            cross-validated: a row and its weight are never split between folds.
+
+        Returns
+        -------
+        HybridLRNB
+            The estimator itself.
+        """
+        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        naive = make_scorecard(self, learn(self, training))
+        path, columns = self._divide(training)
+        solution = None
+        if columns:
+            part = _LogisticPart(self, training, columns)
+            solution = part.solve(self)
+            card = part.scorecard(naive, solution)
+        else:
+            card = naive
+        n_iter = 1 if solution is None else max(1, solution.n_iter)
+        self._adopt(card, columns, path, n_iter, solution is None or solution.converged)
+        return self
+
+    def _divide(self, training: Training) -> tuple[HybridPath | None, list[int]]:
+        """Return the path, if one was followed, and the columns of the logistic part."""
+        given = self.assignment
+        if not isinstance(given, str):
+            return None, sorted(column_places(training.schema.names, given, "assignment"))
+        path = hybrid_path(training)
+        if given == "heuristic":
+            return path, path.logistic_columns(path.best(self.variance_weight))
+        tried = _tried(len(training.schema))
+        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+
+        def score_fold(train: Rows, test: Rows) -> Floats:
+            train_rows, test_rows = training.take(train).kept(), training.take(test).kept()
+            return self._score_splits(train_rows, test_rows, tried)
+
+        scores = np.full((len(folds), len(training.schema) + 1), np.nan)
+        scores[:, tried] = over_folds(score_fold, folds, self.n_jobs)
+        place = choose(summarize(scores[:, tried]), np.array(tried), one_se=False)
+        return replace(path, fold_scores=scores), path.logistic_columns(tried[place])
+
+    def _score_splits(self, train: Training, test: Training, tried: Sequence[int]) -> Floats:
+        """Return the score on other rows after so many columns have moved to naive Bayes."""
+        naive = make_scorecard(self, learn(self, train, allow_empty=True))
+        path = hybrid_path(train)
+        out = []
+        for n_moved in tried:
+            columns, card = path.logistic_columns(n_moved), naive
+            if columns:
+                part = _LogisticPart(self, train, columns, allow_empty=True)
+                card = part.scorecard(naive, part.solve_quietly(self))
+            scores = card.score_columns(test.table.columns, len(test.labels))
+            probability = softmax(scores, axis=1)
+            out.append(SCORES[self.scoring](probability, test.labels, test.weights))
+        return np.array(out)
+
+    def _adopt(
+        self,
+        card: Scorecard,
+        columns: Sequence[int],
+        path: HybridPath | None,
+        n_iter: int,
+        converged: bool,
+    ) -> None:
+        self._set_columns_and_classes(card.schema, card.classes)
+        self._scorecard = card
+        logistic = np.zeros(len(card.schema), dtype=bool)
+        logistic[list(columns)] = True
+        self.lr_features_ = np.flatnonzero(logistic)
+        self.nb_features_ = np.flatnonzero(~logistic)
+        self.path_ = path
+        self.n_iter_ = n_iter
+        self.converged_ = converged
+
+    def _state_to_plain(self) -> dict[str, Any]:
+        return {
+            "lr_features": self.lr_features_.tolist(),
+            "path": None if self.path_ is None else self.path_.to_plain(),
+            "n_iter": self.n_iter_,
+            "converged": self.converged_,
+        }
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        fields = state.record("lr_features", "path", "n_iter", "converged")
+        width = len(scorecard.schema)
+        columns = [item.integer(0, width - 1) for item in fields["lr_features"].items()]
+        if len(set(columns)) < len(columns):
+            raise fields["lr_features"].error("a column occurs twice")
+        path = None
+        if not fields["path"].is_null():
+            path = HybridPath.from_plain(fields["path"], width)
+        n_iter = fields["n_iter"].integer(1, 2**53)
+        self._adopt(scorecard, columns, path, n_iter, fields["converged"].flag())
+
+
+class _LogisticPart:
+    """The logistic regression of some columns of a table."""
+
+    def __init__(
+        self,
+        parameters: HybridLRNB,
+        training: Training,
+        columns: Sequence[int],
+        *,
+        allow_empty: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.lam = parameters.lam
+        ridge = NBLogistic(target="zero", penalty="l2", variance_floor=parameters.variance_floor)
+        self.problem = LogisticProblem(ridge, training.select(columns), allow_empty=allow_empty)
+
+    def solve(self, parameters: HybridLRNB) -> Solution:
+        """Fit, and warn if there is no minimum or it was not found."""
+        problem = self.problem
+        return minimize(parameters, problem.loss, problem.penalty(self.lam), problem.start())
+
+    def solve_quietly(self, parameters: HybridLRNB) -> Solution:
+        """Fit for a comparison, where a bad fit will show by its score."""
+        loss, penalty = self.problem.loss, self.problem.penalty(self.lam)
+        return choose_solver(parameters.solver, loss, penalty).minimize(
+            loss,
+            penalty,
+            self.problem.start(),
+            tol=max(parameters.tol, _CV_TOLERANCE),
+            max_iter=parameters.max_iter,
+        )
+
+    def scorecard(self, naive: Scorecard, solution: Solution) -> Scorecard:
+        """Put the fitted part in the place of its columns, and of the prior, in naive Bayes."""
+        own = self.problem.scorecard(self.problem.coefficients(solution.weights, self.lam))
+        terms = list(naive.terms)
+        for term in own.terms:
+            place = self.columns[term.inputs[0]]
+            terms[place] = _moved(term, place)
+        return Scorecard(naive.model, naive.schema, naive.classes, own.intercept, terms)
+
+
+def _moved(term: Term, place: int) -> Term:
+    out = copy.copy(term)
+    out.inputs = (place,)
+    return out
+
+
+def _tried(width: int) -> list[int]:
+    """Numbers of columns in the naive part that are tried: all, or some evenly spaced ones."""
+    spaced = np.linspace(0, width, _MOST_TRIED).round().astype(int)
+    return sorted(set(spaced.tolist()))

@@ -1,0 +1,173 @@
+"""A table as the problem of a linear model that is shrunk to a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.statistics import learn
+from lessnaive.loss import LinearLoss
+from lessnaive.models.logistic.design import Design
+from lessnaive.penalty import ElasticNet
+from lessnaive.scorecard import Scorecard
+from lessnaive.table.training import Training
+
+__all__ = ["LogisticProblem"]
+
+Floats = NDArray[np.float64]
+
+# Newton's steps for intercepts may be far too long where all rows are sure of their class.
+_FARTHEST_STEP = 10.0
+
+
+class LogisticProblem:
+    """A table as a penalized linear problem around its target.
+
+    Parameters
+    ----------
+    parameters : estimator
+        An estimator with the parameters of :class:`NBLogistic`.
+    training : Training
+        The rows.
+    allow_empty : bool, default=False
+        Whether columns may be without a single value.
+    """
+
+    def __init__(self, parameters: Any, training: Training, *, allow_empty: bool = False) -> None:
+        self.parameters = parameters
+        statistics = learn(_NaiveBayesOf(parameters), training, allow_empty=allow_empty)
+        naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
+        self.design = Design(naive, statistics)
+        self.target = self._target()
+        self._penalize_intercept = parameters.penalize_intercept
+        if self._penalize_intercept is None:
+            self._penalize_intercept = not _is(parameters.target, "zero")
+        # A free intercept takes up what centering moves, and then the solver has an easier life.
+        self._centered = parameters.standardize or not self._penalize_intercept
+        coordinates = self.design.coordinates(
+            centered=self._centered, scaled=parameters.standardize
+        )
+        self._row_weights = training.weights
+        self._class_weights = statistics.class_count
+        self.loss = LinearLoss(
+            self.design.rows(training), coordinates, self._to_coordinates(self.target)
+        )
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of rows of coefficients: one for two classes, else one per class."""
+        n_classes = len(self.design.naive.classes)
+        return 1 if n_classes == 2 else n_classes
+
+    def penalty(self, lam: float) -> ElasticNet:
+        """Return the penalty of this strength."""
+        parameters = self.parameters
+        ratio = {"l1": 1.0, "l2": 0.0, "elastic_net": parameters.l1_ratio}[parameters.penalty]
+        factor = np.ones(self.loss.shape)
+        factor[:, 0] = 1.0 if self._penalize_intercept else 0.0
+        return ElasticNet(lam * ratio, 0.5 * lam * (1.0 - ratio), factor=factor)
+
+    def start(self) -> Floats:
+        """Return the weights at the strongest penalty: the target, with the best free intercept."""
+        weights = np.zeros(self.loss.shape)
+        if self._penalize_intercept:
+            return weights
+        found = self._class_weights[-self.n_outputs :]
+        probability = np.empty((self.loss.n_rows, len(self._class_weights)))
+        for _ in range(100):  # Newton for the intercepts alone
+            self.loss.rows.probabilities(self.loss.coefficients(weights), probability)
+            own = probability[:, -self.n_outputs :]
+            weighted = own if self._row_weights is None else own * self._row_weights[:, None]
+            expected = weighted.sum(axis=0)
+            hessian = np.diag(expected) - own.T @ weighted
+            step = np.linalg.lstsq(hessian, expected - found, rcond=None)[0]
+            weights[:, 0] -= np.clip(step, -_FARTHEST_STEP, _FARTHEST_STEP)
+            if np.abs(step).max() < 1e-8:  # the next one would be about its square
+                break
+        return weights if np.isfinite(weights).all() else np.zeros(self.loss.shape)
+
+    def lambda_max(self, start: Floats) -> float:
+        """Return the smallest penalty at which all penalized coefficients are at their target.
+
+        It is the largest slope of the loss there, divided by :attr:`absolute_share`. A ridge has
+        no such penalty: there it is where paths begin, as with glmnet.
+        """
+        gradient = self.loss.value_and_gradient(start)[1]
+        return self.penalty(1.0).lambda_max(gradient) / self.absolute_share
+
+    @property
+    def absolute_share(self) -> float:
+        """The share of absolute values in the penalty; a ridge, which has none, counts as 0.001."""
+        return max(self.penalty(1.0).l1, 1e-3)
+
+    def coefficients(self, weights: Floats, lam: float) -> Floats:
+        """Return the coefficients of the design columns, the intercept first.
+
+        With coefficients for each class, what all share says nothing. It is settled by the
+        penalty, and at 0 where there is none.
+        """
+        moves = weights.copy()
+        moves[:, 1:] /= self.design.units(scaled=self.parameters.standardize)
+        if self._centered:
+            moves[:, 0] -= moves[:, 1:] @ self.design.mean
+        out = self.target + moves
+        if self.n_outputs > 1:
+            first_held = 0 if self._penalize_intercept else 1
+            free = slice(None) if lam == 0 else slice(first_held)
+            out[:, free] -= out[:, free].mean(axis=0)
+        return out
+
+    def scorecard(self, coefficients: Floats) -> Scorecard:
+        """Return the scorecard of coefficients."""
+        by_class = coefficients
+        if self.n_outputs == 1:
+            by_class = np.concatenate([np.zeros_like(coefficients), coefficients])
+        return self.design.scorecard(type(self.parameters).__name__, by_class)
+
+    def _target(self) -> Floats:
+        given = self.parameters.target
+        shape = (self.n_outputs, 1 + len(self.design))
+        if _is(given, "zero"):
+            return np.zeros(shape)
+        if _is(given, "naive_bayes"):
+            naive = self.design.naive_coefficients()
+            if self.n_outputs == 1:
+                return naive[1:] - naive[:1]
+            return np.asarray(naive - naive.mean(axis=0))
+        array = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        if array.shape != shape:
+            raise ValueError(
+                f"target has shape {array.shape}, but needs finite numbers of shape {shape}: an "
+                f"intercept and one for each of the columns {self.design.names}."
+            )
+        if not np.isfinite(array).all():
+            raise ValueError("target holds NaN or infinity: it must be finite numbers.")
+        return array
+
+    def _to_coordinates(self, coefficients: Floats) -> Floats:
+        out = coefficients.copy()
+        out[:, 1:] *= self.design.units(scaled=self.parameters.standardize)
+        if self._centered:
+            out[:, 0] += coefficients[:, 1:] @ self.design.mean
+        return out
+
+
+class _NaiveBayesOf:
+    """The naive Bayes that a linear model is shrunk to."""
+
+    numeric = "gaussian_shared"
+    categorical = "values"
+    n_bins = 2
+    missing = "ignore"
+
+    def __init__(self, parameters: Any) -> None:
+        self.smoothing: float | str = parameters.smoothing
+        self.priors: str | ArrayLike = parameters.priors
+        self.variance_floor: float = parameters.variance_floor
+
+
+def _is(target: Any, name: str) -> bool:
+    return isinstance(target, str) and target == name

@@ -1,0 +1,1 @@
+"""Stagewise naive Bayes: columns enter the model little by little."""

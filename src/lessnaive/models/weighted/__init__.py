@@ -1,0 +1,1 @@
+"""Naive Bayes with learned weights: WANBIA, CAWNB, RNB and BARISTA."""

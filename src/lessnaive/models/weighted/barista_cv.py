@@ -1,0 +1,272 @@
+"""BARISTA with penalties chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lessnaive.evidence.packing import gather_evidence
+from lessnaive.loss import WeightedEvidenceLoss
+from lessnaive.models.column_weighted import weighted
+from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
+from lessnaive.models.weighted.fitted import LearnedWeights
+from lessnaive.models.weighted.learning import (
+    gather,
+    minimize,
+)
+from lessnaive.models.weighted.path import PenaltyPath, descending, learn_path
+from lessnaive.penalty import ElasticNet
+from lessnaive.plain import Node
+from lessnaive.scorecard import Scorecard
+from lessnaive.solver import Solver
+from lessnaive.table.training import Training, read_training
+from lessnaive.validation.folds import over_folds, progress, split_rows
+from lessnaive.validation.metrics import SCORES
+
+__all__ = ["BaristaNBCV"]
+
+Floats = NDArray[np.float64]
+
+#: The penalties of the BARISTA paper (section 5.2). They were used there with the gradient of the
+#: mean loss, which makes them stronger than they are for the sum.
+PAPER_L1 = (0.01, 0.03, 0.06, 0.09, 0.12)
+PAPER_L2 = (0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05)
+
+_AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
+
+
+class BaristaNBCV(LearnedWeights):
+    r"""BARISTA with l1 and l2 chosen by cross-validation.
+
+    For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
+    weights are learned for each l2 along l1 from large to small, each from the last ones. The pair
+    with the best mean score on the held-out rows is chosen, and the weights learned again from all
+    rows. Penalties are on the scale of the sum over rows, in the folds as in the final model.
+
+    Parameters
+    ----------
+    grid : "auto", "paper" or tuple (l1 values, l2 values), default="auto"
+        The penalties to try. "auto": `n_l1` values of l1 from ``lambda_max_``, where all weights
+        are at their target, down to `l1_ratio` times that, and l2 in 0.01, 0.1, 1 and 10. "paper":
+        the grid of Cutrona and Guillot.
+    n_l1 : int, default=12
+        Number of values of l1 of the "auto" grid.
+    l1_ratio : float, default=1e-3
+        The smallest l1 of the "auto" grid, as a share of the largest.
+    scoring : {"log_loss", "deviance", "brier", "zero_one", "accuracy", "auc"}, default="log_loss"
+        What is compared on the held-out rows; losses count with a minus. The deviance is twice the
+        log-loss, and "zero_one" one minus the accuracy.
+    rule : {"best", "one_se"}, default="best"
+        Whether to take the pair with the best mean score, or the strongest penalties (l1 first)
+        whose score is within one standard error of it.
+    cv : int, splitter, iterable or None, default=5
+        Number of stratified folds (None: 5), or something that splits the rows.
+    random_state : int, RandomState or None, default=0
+        The seed of the shuffle of the folds.
+    n_jobs : int, default=None
+        Number of folds side by side, in threads.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    shrink_to : {"zero", "one"}, default="zero"
+        Where weights are pulled to, as in :class:`BaristaNB`.
+    leave_one_out : bool, default=False
+        Whether each training row is scored by what all the other rows say, as in
+        :class:`BaristaNB`.
+    solver : {"auto", "prox_newton", "fista", "ista"} or Solver, default="auto"
+        How the minima are found, as in :class:`BaristaNB`.
+    tol : float, default=1e-9
+        Tolerance of the final fit, as in :class:`BaristaNB`.
+    max_iter : int, default=10000
+        Most iterations of a fit.
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+        How columns become evidence, as in :class:`BaristaNB`.
+
+    Attributes
+    ----------
+    l1_, l2_ : float
+        The chosen penalties.
+    path_ : PenaltyPath
+        Weights, their number away from the target, and scores for all pairs of penalties.
+    weights_ : array of shape (n_classes, n_features)
+        The weights of the final model.
+    classes_, class_log_prior_, scorecard_, n_features_in_, feature_names_in_
+        As in :class:`BaristaNB`.
+    objective_, n_iter_, converged_, history_
+        The solver's report on the final fit, as in :class:`BaristaNB`.
+    kkt_residual_, suboptimality_bound_, suboptimality_rule_, lambda_max_, lipschitz_
+        The certificate of the final fit, as in :class:`BaristaNB`.
+
+    See Also
+    --------
+    BaristaNB : The same with given penalties.
+
+    Examples
+    --------
+    >>> from lessnaive import BaristaNBCV, datasets
+    >>> X, y = datasets.load_penguins()
+    >>> model = BaristaNBCV(n_l1=5).fit(X, y)
+    >>> model.path_.scores.shape
+    (4, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{k: v for k, v in WEIGHTING_CONSTRAINTS.items() if k not in ("l1", "l2", "start")},
+        "grid": [StrOptions({"auto", "paper"}), tuple, list],
+        "n_l1": [Interval(Integral, 1, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="neither")],
+        "scoring": [StrOptions(set(SCORES))],
+        "rule": [StrOptions({"best", "one_se"})],
+        "cv": ["cv_object"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        grid: str | tuple[ArrayLike, ArrayLike] = "auto",
+        n_l1: int = 12,
+        l1_ratio: float = 1e-3,
+        scoring: str = "log_loss",
+        rule: str = "best",
+        cv: Any = 5,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        shrink_to: str = "zero",
+        leave_one_out: bool = False,
+        solver: str | Solver = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 10000,
+        categorical_features: Any = "from_dtype",
+        numeric: str = "mdlp",
+        categorical: str = "values",
+        n_bins: int = 10,
+        smoothing: float | str = 1.0,
+        priors: str | ArrayLike = "smoothed",
+        missing: str = "ignore",
+        variance_floor: float = 1e-9,
+    ) -> None:
+        self.grid = grid
+        self.n_l1 = n_l1
+        self.l1_ratio = l1_ratio
+        self.scoring = scoring
+        self.rule = rule
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.shrink_to = shrink_to
+        self.leave_one_out = leave_one_out
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.categorical_features = categorical_features
+        self.numeric = numeric
+        self.categorical = categorical
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.priors = priors
+        self.missing = missing
+        self.variance_floor = variance_floor
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose the penalties and fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row. A row and its weight are never split between folds.
+
+        Returns
+        -------
+        BaristaNBCV
+            The estimator itself.
+        """
+        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
+        target = SHRINK_TO[self.shrink_to]
+        l1_values, l2_values = self._penalties(loss, target)
+        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        total = (len(folds) + 1) * len(l1_values) * len(l2_values)
+        with progress("penalties", total, bool(self.verbose)) as step:
+
+            def score_fold(train: NDArray[Any], test: NDArray[Any]) -> Floats:
+                return self._score_fold(
+                    training.take(train), training.take(test), l1_values, l2_values, step
+                )
+
+            fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
+            weights = learn_path(self, loss, target, l1_values, l2_values, step)
+        path = PenaltyPath(
+            l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
+        )
+        l2_place, l1_place = path.choose(self.rule)
+        penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
+        solution = minimize(self, loss, penalty, weights[l2_place, l1_place])
+        self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
+        self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
+        return self
+
+    def _penalties(self, loss: WeightedEvidenceLoss, target: float) -> tuple[Floats, Floats]:
+        """Return the values of l1 and of l2, from large to small."""
+        if isinstance(self.grid, str):
+            if self.grid == "paper":
+                return descending("l1", PAPER_L1), descending("l2", PAPER_L2)
+            gradient = loss.value_and_gradient(np.full(loss.shape, target))[1]
+            largest = ElasticNet(target=target).lambda_max(gradient)
+            shares = np.geomspace(1.0, self.l1_ratio, self.n_l1)
+            return largest * shares, descending("l2", _AUTO_L2)
+        if len(self.grid) != 2:
+            raise ValueError("grid must be 'auto', 'paper' or a pair (l1 values, l2 values).")
+        l1_values = descending("The values of l1 in grid", self.grid[0])
+        return l1_values, descending("The values of l2 in grid", self.grid[1])
+
+    def _score_fold(
+        self,
+        train: Training,
+        test: Training,
+        l1_values: Floats,
+        l2_values: Floats,
+        step: Callable[[], None],
+    ) -> Floats:
+        """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
+        naive, loss = gather(self, train, leave_one_out=self.leave_one_out, allow_empty=True)
+        held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
+        order = np.argsort(test.labels, kind="stable")
+        kept = None
+        if test.weights is not None:
+            order = order[test.weights[order] > 0]
+            kept = test.weights[order]
+        labels = test.labels[order]
+        weights = learn_path(self, loss, SHRINK_TO[self.shrink_to], l1_values, l2_values, step)
+        out = np.empty(weights.shape[:2])
+        probability = np.empty((len(labels), held_out.classes))
+        for place in np.ndindex(out.shape):
+            held_out.probabilities(weights[place], probability)
+            out[place] = SCORES[self.scoring](probability, labels, kept)
+        return out
+
+    def _state_to_plain(self) -> dict[str, Any]:
+        cv = {"l1": self.l1_, "l2": self.l2_, "path": self.path_.to_plain()}
+        return {**super()._state_to_plain(), "cv": cv}
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        node, rest = state.pop("cv")
+        fields = node.record("l1", "l2", "path")
+        l1, l2 = fields["l1"].number(0.0), fields["l2"].number(0.0)
+        path = PenaltyPath.from_plain(fields["path"], len(scorecard.classes), len(scorecard.schema))
+        super()._restore(scorecard, rest)
+        self.l1_, self.l2_, self.path_ = l1, l2, path

@@ -1,0 +1,208 @@
+"""Learning the weights of evidence: what the weighted models share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from lessnaive.evidence.leave_one_out import own_evidence
+from lessnaive.evidence.packing import gather_evidence
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import GenerativeParameters
+from lessnaive.evidence.statistics import learn
+from lessnaive.exceptions import warn_caller
+from lessnaive.loss import Loss, WeightedEvidenceLoss
+from lessnaive.penalty import ElasticNet
+from lessnaive.scorecard import Scorecard
+from lessnaive.solver import (
+    FISTA,
+    ISTA,
+    LBFGS,
+    GradientDescent,
+    Newton,
+    ProxNewton,
+    Solution,
+    Solver,
+)
+from lessnaive.table.training import Training
+
+__all__ = [
+    "SOLVERS",
+    "WeightedEvidence",
+    "WeightingParameters",
+    "choose_solver",
+    "gather",
+    "minimize",
+    "start_weights",
+    "warn_unfinished",
+]
+
+Floats = NDArray[np.float64]
+
+# Farther away the loss may be too large for a number, and no slope leads back.
+_FARTHEST_START = 1e6
+# Weights as large as this may be on their way to infinity.
+_SUSPICIOUS = 30.0
+
+#: The solvers by name.
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "prox_newton": ProxNewton,
+    "fista": FISTA,
+    "ista": ISTA,
+    "lbfgs": LBFGS,
+    "newton": Newton,
+    "gradient_descent": GradientDescent,
+}
+
+
+class WeightingParameters(GenerativeParameters, Protocol):
+    """Parameters of an estimator that learns weights."""
+
+    solver: str | Solver
+    tol: float
+    max_iter: int
+
+
+class WeightedEvidence(NamedTuple):
+    """Naive Bayes and the loss of its evidence, ready to be weighted.
+
+    Attributes
+    ----------
+    scorecard : Scorecard
+        Naive Bayes: the model in which all weights are 1.
+    loss : WeightedEvidenceLoss
+        The loss of the training rows by the weights.
+    """
+
+    scorecard: Scorecard
+    loss: WeightedEvidenceLoss
+
+
+def gather(
+    parameters: WeightingParameters,
+    training: Training,
+    *,
+    squared: bool = False,
+    shared: bool = False,
+    leave_one_out: bool = False,
+    allow_empty: bool = False,
+) -> WeightedEvidence:
+    """Learn naive Bayes and pack its evidence about the training rows."""
+    statistics = learn(parameters, training, allow_empty=allow_empty)
+    scorecard = make_scorecard(parameters, statistics)
+    own = own_evidence(parameters, statistics, training) if leave_one_out else None
+    evidence = gather_evidence(
+        scorecard, training.table.columns, training.labels, training.weights, own
+    )
+    loss = WeightedEvidenceLoss(evidence, squared=squared, shared=shared)
+    return WeightedEvidence(scorecard, loss)
+
+
+def choose_solver(solver: str | Solver, loss: Loss, penalty: ElasticNet) -> Solver:
+    """Return the solver of this name; "auto" is the fastest one that can be certified."""
+    if isinstance(solver, Solver):
+        return solver
+    if solver != "auto":
+        return SOLVERS[solver]()
+    newton = ProxNewton()
+    if newton.refusal(loss, penalty) is None:
+        return newton
+    return LBFGS() if penalty.l1 == 0 else FISTA()
+
+
+def start_weights(start: float | ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Return the weights that the solver begins at."""
+    given = np.asarray(start, dtype=np.float64)
+    if not (np.abs(given) <= _FARTHEST_START).all():
+        raise ValueError(
+            f"start must be finite numbers between -{_FARTHEST_START:,.0f} and "
+            f"{_FARTHEST_START:,.0f}; 1 is naive Bayes."
+        )
+    try:
+        return np.ascontiguousarray(np.broadcast_to(given, shape))
+    except ValueError:
+        raise ValueError(
+            f"start has shape {given.shape}, but the weights have shape {shape}: give a number or "
+            "an array of that shape."
+        ) from None
+
+
+def minimize(
+    parameters: WeightingParameters,
+    loss: Loss,
+    penalty: ElasticNet,
+    start: Floats,
+) -> Solution:
+    """Minimize, and warn if the minimum was not found."""
+    target = np.full(loss.shape, penalty.target)
+    if penalty.l1 > 0 and loss.is_convex:
+        gradient = loss.value_and_gradient(target)[1]
+        if penalty.subdiff_distance(target, gradient) == 0.0:
+            start = target  # which is the minimum; on the way there rounding might get in
+    solver = choose_solver(parameters.solver, loss, penalty)
+    solution = solver.minimize(
+        loss,
+        penalty,
+        start,
+        tol=parameters.tol,
+        max_iter=parameters.max_iter,
+    )
+    name = type(parameters).__name__
+    if _has_no_minimum(loss, penalty, solution, start):
+        remedy = "set l1 or l2, or bounds on both sides"
+        if not hasattr(parameters, "l1"):  # a linear model
+            remedy = "take a penalty lam above 0"
+        warn_caller(
+            f"{name}: no minimizer exists. The weights can be moved so that no training row ever "
+            "loses and some gain without end, since the classes are separable and nothing is "
+            f"penalized: {remedy}. The weights are where the solver stopped.",
+            ConvergenceWarning,
+        )
+        return _not_converged(solution)
+    if not solution.converged:
+        remedy = (
+            "rounding leaves nothing to gain: a larger tol would do"
+            if solution.stalled
+            else "increase max_iter, or take another solver"
+        )
+        warn_caller(
+            f"{name}: the solver stopped after {solution.n_iter} iterations at a KKT residual of "
+            f"{solution.point.residual:.2g}, which is above the tolerance; {remedy}.",
+            ConvergenceWarning,
+        )
+    return solution
+
+
+def warn_unfinished(parameters: WeightingParameters, unfinished: int, total: int) -> None:
+    """Warn if the solver reached its last iteration at some of the penalties of a path."""
+    if not unfinished:
+        return
+    warn_caller(
+        f"{type(parameters).__name__}: the solver reached max_iter={parameters.max_iter} at "
+        f"{unfinished} of {total} penalties, whose scores are not those of the minimum: increase "
+        "max_iter, or take another solver.",
+        ConvergenceWarning,
+    )
+
+
+def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
+    if penalty.is_coercive or not loss.is_convex:
+        return False
+    weights = solution.weights
+    directions = chain((weights, weights - start, solution.last_move), loss.flat_parts(weights))
+    if any(loss.separates(penalty.endless_part(direction)) for direction in directions):
+        return True
+    free = not (np.isfinite(penalty.lower).any() or np.isfinite(penalty.upper).any())
+    if not free or np.abs(weights).max(initial=0.0) < _SUSPICIOUS:
+        return False
+    direction = loss.separating_direction()
+    return direction is not None and loss.separates(direction)
+
+
+def _not_converged(solution: Solution) -> Solution:
+    return Solution(solution.point, solution.n_iter, False, solution.history, solution.last_move)

@@ -1,0 +1,1 @@
+"""Searches for weights between 0 and 1 whose criterion may not be convex."""

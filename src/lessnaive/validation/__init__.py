@@ -1,0 +1,1 @@
+"""Rows held out: folds, metrics, and the choice of a model by them."""
