@@ -10,7 +10,7 @@ JOBS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml
-CORE := $(wildcard src/core/*.cpp src/core/*.hpp)
+CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
 .PHONY: help demo test test-slow lint types docs format clean
 

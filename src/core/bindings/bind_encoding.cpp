@@ -1,0 +1,98 @@
+// Supervised bins and groups, and codes of numbers.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "bindings/bindings.hpp"
+#include "binning/discretize.hpp"
+#include "binning/grouping.hpp"
+
+namespace lessnaive {
+namespace {
+
+bool all_whole(const double* values, size_t size) {
+    return std::all_of(values, values + size, [](double v) { return v == std::floor(v); });
+}
+
+// edges, counts, missing bin, cost, null cost, prior cost
+using BinsTuple =
+    std::tuple<std::vector<double>, std::vector<double>, int64_t, double, double, double>;
+
+std::vector<BinsTuple> discretize_binding(const std::vector<Array>& columns, const Array& labels,
+                                          const std::optional<Weights>& weights, int classes,
+                                          bool modl, bool use_missing, int64_t exact_parts) {
+    const int64_t rows = static_cast<int64_t>(labels.shape(0));
+    require(rows < (int64_t{1} << 32), "too many rows");
+    std::vector<Column> views;
+    for (const Array& column : columns) views.push_back(column_of(column, rows));
+    const Column label_column = codes_of(labels, rows);
+    const double* w = weights_of(weights, rows);
+    std::vector<BinsTuple> out(columns.size());
+    nb::gil_scoped_release release;
+    const bool whole = w == nullptr || all_whole(w, rows);
+    // Weights may add up to much more than the rows, and a table for all of that be too long.
+    const LogFactorial log_factorial(static_cast<double>(modl ? rows + classes : 0), whole,
+                                     w == nullptr);
+    const Bits bits(modl ? 0 : rows, whole);
+    const int64_t tasks = static_cast<int64_t>(columns.size());
+    parallel_for(tasks, rows * tasks, [&](int64_t j) {
+        SortedColumn sorted = sort_column(views[j], label_column, w, rows, classes);
+        const Bins bins = modl ? discretize_modl(std::move(sorted), classes, log_factorial,
+                                                 use_missing, exact_parts)
+                               : discretize_mdlp(sorted, classes, bits);
+        out[j] = {bins.edges, bins.counts,    bins.missing_bin,
+                  bins.cost,  bins.null_cost, bins.prior_cost};
+    });
+    return out;
+}
+
+// group of each value, counts, cost, null cost, prior cost
+using GroupsTuple = std::tuple<std::vector<int32_t>, std::vector<double>, double, double, double>;
+
+std::vector<GroupsTuple> group_binding(const std::vector<Matrix>& tables) {
+    std::vector<GroupsTuple> out(tables.size());
+    int64_t cells = 0;
+    for (const Matrix& table : tables) {
+        require(table.shape(1) > 0, "a table has the wrong shape");
+        cells += static_cast<int64_t>(table.size());
+    }
+    nb::gil_scoped_release release;
+    parallel_for(static_cast<int64_t>(tables.size()), cells * 64, [&](int64_t j) {
+        const Matrix& table = tables[j];
+        const Groups groups =
+            group_values(table.data(), static_cast<int64_t>(table.shape(0)),
+                         static_cast<int>(table.shape(1)), all_whole(table.data(), table.size()));
+        out[j] = {groups.group_of, groups.counts, groups.cost, groups.null_cost, groups.prior_cost};
+    });
+    return out;
+}
+
+void digitize_binding(const Array& column, const Vector& edges, Codes out) {
+    const int64_t rows = static_cast<int64_t>(out.shape(0));
+    const Column view = column_of(column, rows);
+    const double* first_edge = edges.data();
+    const int64_t count = static_cast<int64_t>(edges.shape(0));
+    uint32_t* codes = out.data();
+    nb::gil_scoped_release release;
+    digitize(view, first_edge, count, rows, codes);
+}
+
+}  // namespace
+
+void bind_encoding(nb::module_& m) {
+    m.def("discretize", &discretize_binding, nb::arg("columns"), nb::arg("labels"),
+          nb::arg("weights").none(), nb::arg("classes"), nb::arg("modl"), nb::arg("use_missing"),
+          nb::arg("exact_parts") = kExactParts,
+          "Supervised bins of numeric columns, by MODL or by MDLP: for each column its edges, "
+          "counts (bins x classes), bin of the missing values or -1, cost, null cost, prior cost.");
+    m.def(
+        "group", &group_binding, nb::arg("tables"),
+        "Supervised groups of values, by MODL, from counts (values x classes): for each table the "
+        "group of each value, counts (groups x classes), cost, null cost, prior cost.");
+    m.def("digitize", &digitize_binding, nb::arg("column"), nb::arg("edges"), nb::arg("out"),
+          "Codes of numbers: 0 where missing, else 1 + the number of edges below.");
+}
+
+}  // namespace lessnaive

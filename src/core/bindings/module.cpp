@@ -1,0 +1,22 @@
+// The module that Python imports.
+#include "base/parallel.hpp"
+#include "bindings/bindings.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Kernels of lessnaive: the loops over the rows of a table that must be fast.";
+    m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
+    m.def(
+        "set_threads", &lessnaive::set_threads, nb::arg("count"),
+        "Let the kernels that the calling thread starts use so many threads; returns how many they "
+        "used before.");
+    lessnaive::bind_table(m);
+    lessnaive::bind_encoding(m);
+    lessnaive::bind_fractional(m);
+    lessnaive::bind_linear(m);
+    lessnaive::bind_weights(m);
+    lessnaive::bind_selection(m);
+    lessnaive::bind_stagewise(m);
+    lessnaive::bind_state(m);
+    lessnaive::bind_records(m);
+    lessnaive::bind_stream(m);
+}

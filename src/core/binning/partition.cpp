@@ -1,0 +1,278 @@
+#include "binning/partition.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace lessnaive {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Greedy merging goes down to this many parts before they are partitioned exactly.
+constexpr int64_t kCoarseParts = 64;
+
+// Numbers of which the smallest is known at any time; of equal ones the first. Each inner node of a
+// binary tree is the smaller of the two below, so that a change is a short way up.
+class Tournament {
+  public:
+    void start(const std::vector<double>& values) {
+        leaves_ = 1;
+        while (leaves_ < static_cast<int64_t>(values.size())) leaves_ *= 2;
+        tree_.assign(2 * leaves_, kInfinity);
+        for (size_t i = 0; i < values.size(); ++i) tree_[leaves_ + i] = comparable(values[i]);
+        for (int64_t node = leaves_ - 1; node > 0; --node) tree_[node] = smaller_child(node);
+    }
+
+    double least() const { return tree_[1]; }
+
+    int64_t winner() const {
+        int64_t node = 1;
+        while (node < leaves_) node = 2 * node + (tree_[2 * node] != tree_[1]);
+        return node - leaves_;
+    }
+
+    void set(int64_t place, double value) {
+        int64_t node = leaves_ + place;
+        tree_[node] = comparable(value);
+        for (node /= 2; node > 0; node /= 2) {
+            const double smaller = smaller_child(node);
+            if (tree_[node] == smaller) break;
+            tree_[node] = smaller;
+        }
+    }
+
+  private:
+    static double comparable(double value) { return value < kInfinity ? value : kInfinity; }
+
+    double smaller_child(int64_t node) const {
+        const double left = tree_[2 * node], right = tree_[2 * node + 1];
+        return right < left ? right : left;
+    }
+
+    int64_t leaves_ = 1;
+    std::vector<double> tree_;
+};
+
+// Bottom-up merging of neighbouring parts. The entries of two neighbours lie side by side, so their
+// union is written over them, and nothing is allocated on the way.
+class GreedyMerger {
+  public:
+    GreedyMerger(const Parts& parts, const Criterion& criterion)
+        : criterion_(criterion), entries_(parts.entries), size_(parts.size()), left_(size_) {
+        begin_.assign(parts.start.begin(), parts.start.end() - 1);
+        end_.assign(parts.start.begin() + 1, parts.start.end());
+        next_.resize(size_);
+        previous_.resize(size_);
+        cost_.resize(size_);
+        for (int64_t p = 0; p < size_; ++p) {
+            next_[p] = static_cast<int32_t>(p + 1);
+            previous_[p] = static_cast<int32_t>(p - 1);
+            cost_[p] = cost_of(p);
+        }
+        std::vector<double> deltas;
+        for (int64_t p = 0; p + 1 < size_; ++p) deltas.push_back(delta(p));
+        deltas_.start(deltas);
+    }
+
+    int64_t left() const { return left_; }
+    double cheapest() const { return deltas_.least(); }
+
+    // Merges the cheapest pair of neighbours; returns the part whose boundary to its left went.
+    int64_t merge_cheapest(double& change) {
+        const int64_t a = deltas_.winner(), b = next_[a];
+        change = deltas_.least();
+        cost_[a] += change + cost_[b];
+        unite(a, b);
+        next_[a] = next_[b];
+        --left_;
+        if (next_[b] < size_) deltas_.set(b, kInfinity);
+        if (next_[a] < size_) previous_[next_[a]] = static_cast<int32_t>(a);
+        deltas_.set(a, next_[a] < size_ ? delta(a) : kInfinity);
+        if (previous_[a] >= 0) deltas_.set(previous_[a], delta(previous_[a]));
+        return b;
+    }
+
+    double total_cost() const {
+        double sum = 0;
+        for (int64_t p = 0; p < size_; p = next_[p]) sum += cost_[p];
+        return sum;
+    }
+
+    Merged merged() const {
+        Merged out;
+        for (int64_t p = 0; p < size_; p = next_[p]) {
+            out.parts.entries.insert(out.parts.entries.end(), entries_.begin() + begin_[p],
+                                     entries_.begin() + end_[p]);
+            out.parts.close();
+            out.ends.push_back(next_[p]);
+        }
+        return out;
+    }
+
+  private:
+    double cost_of(int64_t p) const {
+        double n = 0, sum = 0;
+        for (uint32_t e = begin_[p]; e < end_[p]; ++e) {
+            n += entries_[e].count;
+            sum += criterion_.log_factorial(entries_[e].count);
+        }
+        return criterion_.interval(n, sum);
+    }
+
+    double merged_cost(int64_t a, int64_t b) const {
+        double n = 0, sum = 0;
+        uint32_t i = begin_[a], j = begin_[b];
+        while (i < end_[a] || j < end_[b]) {
+            double count;
+            if (j == end_[b] || (i < end_[a] && entries_[i].label < entries_[j].label))
+                count = entries_[i++].count;
+            else if (i == end_[a] || entries_[j].label < entries_[i].label)
+                count = entries_[j++].count;
+            else
+                count = entries_[i++].count + entries_[j++].count;
+            n += count;
+            sum += criterion_.log_factorial(count);
+        }
+        return criterion_.interval(n, sum);
+    }
+
+    void unite(int64_t a, int64_t b) {
+        union_.clear();
+        uint32_t i = begin_[a], j = begin_[b];
+        while (i < end_[a] || j < end_[b]) {
+            if (j == end_[b] || (i < end_[a] && entries_[i].label < entries_[j].label)) {
+                union_.push_back(entries_[i++]);
+            } else if (i == end_[a] || entries_[j].label < entries_[i].label) {
+                union_.push_back(entries_[j++]);
+            } else {
+                union_.push_back({entries_[i].label, entries_[i].count + entries_[j].count});
+                ++i, ++j;
+            }
+        }
+        std::copy(union_.begin(), union_.end(), entries_.begin() + begin_[a]);
+        end_[a] = begin_[a] + static_cast<uint32_t>(union_.size());
+    }
+
+    // What it costs to merge a part with the next one.
+    double delta(int64_t p) const { return merged_cost(p, next_[p]) - cost_[p] - cost_[next_[p]]; }
+
+    const Criterion& criterion_;
+    std::vector<ClassCount> entries_, union_;
+    int64_t size_, left_;
+    std::vector<uint32_t> begin_, end_;
+    std::vector<int32_t> next_, previous_;
+    std::vector<double> cost_;
+    Tournament deltas_;  // of the parts that have a next one
+};
+
+// cost[i * parts + j]: the interval of parts i .. j.
+std::vector<double> interval_costs(const Parts& parts, const Criterion& criterion) {
+    const int64_t size = parts.size();
+    std::vector<double> cost(size * size);
+    std::vector<double> counts(criterion.classes);
+    for (int64_t i = 0; i < size; ++i) {
+        std::fill(counts.begin(), counts.end(), 0.0);
+        double n = 0, sum = 0;
+        for (int64_t j = i; j < size; ++j) {
+            for (uint32_t e = parts.start[j]; e < parts.start[j + 1]; ++e) {
+                double& count = counts[parts.entries[e].label];
+                const double more = count + parts.entries[e].count;
+                sum += criterion.log_factorial(more) - criterion.log_factorial(count);
+                n += parts.entries[e].count;
+                count = more;
+            }
+            cost[i * size + j] = criterion.interval(n, sum);
+        }
+    }
+    return cost;
+}
+
+// Exact: for each number of intervals the best sum of their costs, as long as a larger number can
+// still win against the best total so far.
+Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
+    const int64_t size = parts.size();
+    const std::vector<double> cost = interval_costs(parts, criterion);
+
+    // The best sum whatever the number of intervals is a bound for each number.
+    std::vector<double> free(size + 1, kInfinity);
+    free[0] = 0;
+    for (int64_t j = 0; j < size; ++j)
+        for (int64_t i = 0; i <= j; ++i)
+            free[j + 1] = std::min(free[j + 1], free[i] + cost[i * size + j]);
+
+    std::vector<double> now(cost.begin(), cost.begin() + size), before;  // parts 0 .. j, by j
+    std::vector<std::vector<int32_t>> cut;  // where the last of I intervals begins
+    Partition best{{size}, criterion.prior(1) + now[size - 1]};
+    int64_t best_number = 1;
+    for (int64_t number = 2; number <= size; ++number) {
+        if (criterion.prior(number) + free[size] >= best.cost) break;
+        before.swap(now);
+        now.assign(size, kInfinity);
+        cut.emplace_back(size, 0);
+        for (int64_t j = number - 1; j < size; ++j) {
+            for (int64_t i = number - 1; i <= j; ++i) {
+                const double sum = before[i - 1] + cost[i * size + j];
+                if (sum < now[j]) {
+                    now[j] = sum;
+                    cut.back()[j] = static_cast<int32_t>(i);
+                }
+            }
+        }
+        const double total = criterion.prior(number) + now[size - 1];
+        if (total < best.cost - criterion.tolerance) {
+            best.cost = total;
+            best_number = number;
+        }
+    }
+    for (int64_t number = best_number, end = size; number > 1; --number) {
+        end = cut[number - 2][end - 1];
+        best.ends.push_back(end);
+    }
+    std::sort(best.ends.begin(), best.ends.end());
+    return best;
+}
+
+}  // namespace
+
+Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target, double most) {
+    GreedyMerger merger(parts, criterion);
+    double change;
+    while (merger.left() > target && merger.cheapest() <= most) merger.merge_cheapest(change);
+    return merger.merged();
+}
+
+Partition best_partition(const Parts& parts, const Criterion& criterion, int64_t exact_parts) {
+    const int64_t size = parts.size();
+    if (size <= exact_parts) return dynamic_program(parts, criterion);
+
+    GreedyMerger merger(parts, criterion);
+    double sum = merger.total_cost(), change;
+    std::vector<int64_t> gone;  // parts whose left boundary was removed, in that order
+    double best_cost = criterion.prior(size) + sum;
+    size_t best_gone = 0;
+    while (merger.left() > std::min(exact_parts, kCoarseParts)) {
+        gone.push_back(merger.merge_cheapest(change));
+        sum += change;
+        const double total = criterion.prior(merger.left()) + sum;
+        if (total <= best_cost) {
+            best_cost = total;
+            best_gone = gone.size();
+        }
+    }
+    const Merged coarse = merger.merged();
+    const Partition exact = dynamic_program(coarse.parts, criterion);
+    if (exact.cost <= best_cost + criterion.tolerance) {
+        Partition out{{}, exact.cost};
+        for (int64_t end : exact.ends) out.ends.push_back(coarse.ends[end - 1]);
+        return out;
+    }
+    std::vector<bool> removed(size, false);
+    for (size_t k = 0; k < best_gone; ++k) removed[gone[k]] = true;
+    Partition out{{}, best_cost};
+    for (int64_t p = 1; p < size; ++p)
+        if (!removed[p]) out.ends.push_back(p);
+    out.ends.push_back(size);
+    return out;
+}
+
+}  // namespace lessnaive

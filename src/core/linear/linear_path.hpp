@@ -1,0 +1,83 @@
+// Minima of a penalized linear model along a path of penalties.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "linear/linear_rows.hpp"
+#include "weights/quadratic_program.hpp"
+
+namespace lessnaive {
+
+// A matrix with few entries, row by row: those of row r are starts[r] ... starts[r + 1].
+struct SparseMatrix {
+    int64_t rows, columns;
+    std::vector<int64_t> starts, places;
+    std::vector<double> values;
+
+    // out = A x
+    void multiply(const double* x, double* out) const;
+    // out = A' x
+    void multiply_transposed(const double* x, double* out) const;
+    // out = A' M A, M of shape (rows, rows) in `stride` columns, out likewise.
+    void congruence(const double* m, int64_t stride, double* out, int64_t out_stride) const;
+};
+
+// minimize over w:  loss(A (target + w)) + sum_k f_k (l1 |w_k| + l2 w_k^2)  for one penalty after
+// the other, with the same A for all outputs.
+//
+// This is the proximal Newton method with a memory. Each step looks at the rows once, and what the
+// slopes there tell about the curvature goes into the matrix that is kept (the update of Broyden,
+// Fletcher, Goldfarb and Shanno), for the next penalty as well: the ways from one minimum to the
+// next are much the same. The matrix is only computed anew when it does not help.
+class LinearPath {
+  public:
+    // The rows must live as long as the path.
+    LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
+               std::vector<double> factor, std::vector<double> start);
+
+    struct Found {
+        std::vector<double> weights;
+        int looks;      // at all rows
+        bool finished;  // whether more looks would be of no use
+    };
+
+    // Go on to this penalty, until the objective can fall by no more than `tolerance` of itself
+    // (without penalty: of the loss at the start) if the quadratic model is right, or until
+    // rounding leaves nothing to gain. The weights are the minimum of that model, and so better
+    // still.
+    Found minimize(double l1, double l2, double tolerance, int most_looks);
+
+    int64_t size() const { return static_cast<int64_t>(target_.size()); }
+
+  private:
+    struct Point {
+        std::vector<double> weights, gradient;
+        double loss;
+    };
+    struct Penalty {
+        double l1, l2;
+    };
+
+    Point look(std::vector<double> weights) const;
+    void look_at_curvature();
+    void hold_what_is_shared();
+    void learn_curvature(const Point& next);
+    double cost(const Penalty& penalty, const std::vector<double>& weights) const;
+    QuadraticSolution minimum_of_model(const Penalty& penalty, double tolerance) const;
+    // Walk towards the goal until the objective falls enough; returns the looks that this took, or
+    // 0 if it does not fall.
+    int walk(const Penalty& penalty, const std::vector<double>& goal);
+    std::vector<double> coefficients(const std::vector<double>& weights) const;
+
+    const LinearRows& rows_;
+    SparseMatrix coordinates_;
+    std::vector<double> target_, factor_, zeros_, lowest_, highest_;
+    Point point_;
+    double first_loss_;
+    std::vector<double> hessian_;
+    bool exact_;  // whether the curvature is that of this very point
+    double loss_at_curvature_;
+};
+
+}  // namespace lessnaive

@@ -1,0 +1,169 @@
+#include "search/stagewise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/exponential.hpp"
+#include "base/parallel.hpp"
+#include "base/simd.hpp"
+
+namespace lessnaive {
+namespace {
+
+constexpr int kBlock = 256;
+// Half a squared distance larger than this is cut off, as in scoring.
+constexpr double kFarthest = 1e200;
+
+// One row: its class, its weight, and for each class the score without the column that is looked
+// at.
+struct Row {
+    const double* base;
+    int64_t label;
+    double weight;
+};
+
+// The evidence of the column in this row: of class c after t steps it is steps_of[c * stride + t].
+struct Steps {
+    const double* evidence;
+    int64_t stride;
+};
+
+// The inner loops run over steps, so that they are wide whatever the number of classes. `worst`,
+// `top`, `sum` and `gaps` are room for one number per step.
+LESSNAIVE_INLINE void add_errors(const Row& row, const Steps& steps, int64_t count, int classes,
+                                 double tolerance, double* __restrict worst,
+                                 double* __restrict sums) {
+    const double* __restrict mine = steps.evidence + row.label * steps.stride;
+    for (int64_t t = 0; t < count; ++t) worst[t] = -1.0;
+    for (int c = 0; c < classes; ++c) {
+        if (c == row.label) continue;
+        const double* __restrict other = steps.evidence + c * steps.stride;
+        const double slack = c < row.label ? tolerance : -tolerance;
+        const double lead = (row.base[c] - row.base[row.label]) + slack;
+        for (int64_t t = 0; t < count; ++t) {
+            const double now = lead + (other[t] - mine[t]);
+            worst[t] = now > worst[t] ? now : worst[t];
+        }
+    }
+    for (int64_t t = 0; t < count; ++t) sums[t] += worst[t] > 0.0 ? row.weight : 0.0;
+}
+
+LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t count, int classes,
+                                     double* __restrict top, double* __restrict sum,
+                                     double* __restrict gaps, double* __restrict sums) {
+    const double* __restrict mine = steps.evidence + row.label * steps.stride;
+    const double own = row.base[row.label];
+    for (int64_t t = 0; t < count; ++t) top[t] = own + mine[t];
+    for (int c = 0; c < classes; ++c) {
+        const double* __restrict other = steps.evidence + c * steps.stride;
+        for (int64_t t = 0; t < count; ++t) {
+            const double score = row.base[c] + other[t];
+            top[t] = score > top[t] ? score : top[t];
+        }
+    }
+    for (int64_t t = 0; t < count; ++t) sum[t] = 0.0;
+    for (int c = 0; c < classes; ++c) {
+        const double* __restrict other = steps.evidence + c * steps.stride;
+        // Two loops, as a compiler may make a branch of the limit and what follows.
+        for (int64_t t = 0; t < count; ++t) {
+            const double gap = (row.base[c] + other[t]) - top[t];
+            gaps[t] = gap < kLowestExponent ? kLowestExponent : gap;
+        }
+        for (int64_t t = 0; t < count; ++t) sum[t] += exp_of_nonpositive(gaps[t]);
+    }
+    for (int64_t t = 0; t < count; ++t)
+        sums[t] += row.weight * ((top[t] - (own + mine[t])) + log_of_one_or_more(sum[t]));
+}
+
+// Adds the losses of a block of rows, which start at row `first`. `evidence_of(k)` gives the
+// evidence of row first + k at its present level, followed by that after 1, 2, ... steps.
+// `work` has room for one number per class and three per step.
+template <class EvidenceOf>
+LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
+                                int64_t steps, Loss loss, double tolerance,
+                                EvidenceOf&& evidence_of, double* work, double* sums) {
+    double *base = work, *room = work + rows.classes;
+    uint32_t labels[kBlock];
+    const CodedColumn coded{rows.labels, 0, rows.classes};
+    load_codes(coded, first, count, labels);
+    for (int k = 0; k < count; ++k) {
+        const double weight = rows.weights ? rows.weights[first + k] : 1.0;
+        if (weight == 0) continue;
+        const double* evidence = evidence_of(k);
+        const double* scores = rows.scores + (first + k) * rows.classes;
+        for (int c = 0; c < rows.classes; ++c) base[c] = scores[c] - evidence[c * stride];
+        const Row row{base, labels[k], weight};
+        const Steps next{evidence + 1, stride};
+        if (loss == Loss::error)
+            add_errors(row, next, steps, rows.classes, tolerance, room, sums);
+        else
+            add_log_losses(row, next, steps, rows.classes, room, room + steps, room + 2 * steps,
+                           sums);
+    }
+}
+
+LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, int64_t steps,
+                               Loss loss, double tolerance, double* sums) {
+    std::vector<double> work(rows.classes + 3 * steps);
+    const int64_t row_size = column.width * rows.classes;
+    for (int64_t first = 0; first < rows.rows; first += kBlock) {
+        const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
+        uint32_t codes[kBlock];
+        load_codes(column.coded, first, count, codes);
+        const auto evidence_of = [&](int k) {
+            return column.table + codes[k] * row_size + column.level;
+        };
+        add_block(rows, first, count, column.width, steps, loss, tolerance, evidence_of,
+                  work.data(), sums);
+    }
+}
+
+LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows, int64_t steps,
+                                  Loss loss, double tolerance, double* sums) {
+    const int64_t stride = steps + 1, size = stride * rows.classes;
+    std::vector<double> work(rows.classes + 3 * steps), buffer(size), parameters(5 * size);
+    for (int64_t p = 0; p < 5 * rows.classes; ++p) {
+        const double* from = column.parameters + p * column.width + column.level;
+        std::copy(from, from + stride, parameters.begin() + p * stride);
+    }
+    const double *offset = parameters.data(), *center = offset + size, *missing = offset + 3 * size,
+                 *weight = offset + 4 * size;
+    double* factor = parameters.data() + 2 * size;
+    for (int64_t i = 0; i < size; ++i) factor[i] = std::sqrt(0.5) / factor[i];
+    for (int64_t first = 0; first < rows.rows; first += kBlock) {
+        const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
+        double x[kBlock];
+        load_numbers(column.column, first, count, x);
+        const auto evidence_of = [&](int k) -> const double* {
+            if (x[k] != x[k]) return missing;
+            double* out = buffer.data();
+            for (int64_t i = 0; i < size; ++i) {
+                const double z = (x[k] - center[i]) * factor[i], half = z * z;
+                out[i] = offset[i] - weight[i] * (half < kFarthest ? half : kFarthest);
+            }
+            return out;
+        };
+        add_block(rows, first, count, stride, steps, loss, tolerance, evidence_of, work.data(),
+                  sums);
+    }
+}
+
+}  // namespace
+
+void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelParabola>& parabolas,
+                const ScanRows& rows, int64_t steps, Loss loss, double tolerance, double* out) {
+    const int64_t n_tables = static_cast<int64_t>(tables.size());
+    const int64_t tasks = n_tables + static_cast<int64_t>(parabolas.size());
+    std::fill_n(out, tasks * steps, 0.0);
+    // A wide step costs much less than what a cell stands for there.
+    parallel_for(tasks, tasks * rows.rows * steps / 16, [&](int64_t j) {
+        double* sums = out + j * steps;
+        if (j < n_tables)
+            scan_table(tables[j], rows, steps, loss, tolerance, sums);
+        else
+            scan_parabola(parabolas[j - n_tables], rows, steps, loss, tolerance, sums);
+    });
+}
+
+}  // namespace lessnaive

@@ -1,0 +1,198 @@
+#include "table/scoring.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "base/padding.hpp"
+#include "base/parallel.hpp"
+#include "base/simd.hpp"
+#include "table/parabola.hpp"
+
+namespace lessnaive {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int64_t kBlocksPerTask = 16;
+
+std::vector<double> pad_rows(const double* table, int64_t rows, int classes, int pad) {
+    std::vector<double> out(rows * pad, 0.0);
+    for (int64_t r = 0; r < rows; ++r)
+        std::copy(table + r * classes, table + (r + 1) * classes, out.begin() + r * pad);
+    return out;
+}
+
+// Adds a row of each of kTables tables to each row of scores, in the order of the tables: several
+// at a time, because reading and writing the scores costs more than adding to them.
+template <int kPad, int kTables>
+LESSNAIVE_WIDE void add_rows(const uint32_t (*codes)[kBlock], const double* const* tables,
+                             int count, int pad, double* scores) {
+    const int width = kPad > 0 ? kPad : pad;
+    for (int k = 0; k < count; ++k) {
+        double* sum = scores + k * width;
+        const double* rows[kTables];
+        for (int t = 0; t < kTables; ++t) rows[t] = tables[t] + int64_t{codes[t][k]} * width;
+        for (int c = 0; c < width; ++c) {
+            double value = sum[c];
+            for (int t = 0; t < kTables; ++t) value += rows[t][c];
+            sum[c] = value;
+        }
+    }
+}
+
+// Scores of a block from lookups, (kBlock, pad): a row of a table is added to a row of scores.
+class LookupScorer {
+  public:
+    LookupScorer(const std::vector<Lookup>& lookups, const double* intercept, int classes)
+        : lookups_(lookups), pad_(padded_classes(classes)) {
+        intercept_ = pad_rows(intercept, 1, classes, pad_);
+        for (const Lookup& lookup : lookups)
+            tables_.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, pad_));
+    }
+
+    int pad() const { return pad_; }
+
+    void score(int64_t first, int count, double* scores) const {
+        with_padding(pad_, [&](auto width) { score_block<width()>(first, count, scores); });
+    }
+
+  private:
+    template <int kPad>
+    void score_block(int64_t first, int count, double* scores) const {
+        for (int k = 0; k < count; ++k) std::copy_n(intercept_.data(), pad_, scores + k * pad_);
+        size_t j = 0;
+        for (; j + 4 <= lookups_.size(); j += 4) add_tables<kPad, 4>(j, first, count, scores);
+        for (; j < lookups_.size(); ++j) add_tables<kPad, 1>(j, first, count, scores);
+    }
+
+    template <int kPad, int kTables>
+    void add_tables(size_t j, int64_t first, int count, double* scores) const {
+        uint32_t codes[kTables][kBlock];
+        const double* tables[kTables];
+        for (int t = 0; t < kTables; ++t) {
+            load_codes(lookups_[j + t].coded, first, count, codes[t]);
+            tables[t] = tables_[j + t].data();
+        }
+        add_rows<kPad, kTables>(codes, tables, count, pad_, scores);
+    }
+
+    const std::vector<Lookup>& lookups_;
+    std::vector<std::vector<double>> tables_;
+    std::vector<double> intercept_;
+    int pad_;
+};
+
+struct Found {
+    bool missing = false, infinite = false;
+};
+
+LESSNAIVE_WIDE Found look_at(const double* x, int count) {
+    Found found;
+    for (int k = 0; k < count; ++k) {
+        found.missing |= x[k] != x[k];
+        found.infinite |= std::fabs(x[k]) > std::numeric_limits<double>::max();
+    }
+    return found;
+}
+
+// Scores of a block from quadratics, (classes, kBlock): class by class, so that the inner loop runs
+// over rows and is wide whatever the number of classes. Returns what was found in x.
+LESSNAIVE_WIDE Found add_quadratic(const double* x, const double* parameters, int count,
+                                   int classes, double* scores) {
+    const Found found = look_at(x, count);
+    for (int c = 0; c < classes; ++c) {
+        const Parabola score(parameters, classes, c);
+        double* sum = scores + c * kBlock;
+        if (!found.missing) {
+            for (int k = 0; k < count; ++k) sum[k] += score.at(x[k]);
+        } else {
+            for (int k = 0; k < count; ++k) sum[k] += x[k] == x[k] ? score.at(x[k]) : score.missing;
+        }
+    }
+    return found;
+}
+
+LESSNAIVE_WIDE Found add_line(const double* x, const double* parameters, int count, int classes,
+                              double* scores) {
+    const Found found = look_at(x, count);
+    for (int c = 0; c < classes; ++c) {
+        const double center = parameters[c], slope = parameters[classes + c];
+        double* sum = scores + c * kBlock;
+        for (int k = 0; k < count; ++k) {
+            const double score = slope * (x[k] - center);
+            const double cut = std::max(-kFarthest, std::min(kFarthest, score));
+            sum[k] += x[k] == x[k] ? cut : 0.0;
+        }
+    }
+    return found;
+}
+
+// Index of the first column with an infinite value, or -1.
+int64_t score_quadratics(const std::vector<Quadratic>& quadratics, int64_t first, int count,
+                         int classes, double* scores) {
+    double x[kBlock];
+    int64_t infinite = -1;
+    std::fill_n(scores, kBlock * classes, 0.0);
+    for (size_t j = 0; j < quadratics.size(); ++j) {
+        load_numbers(quadratics[j].column, first, count, x);
+        const auto add = quadratics[j].is_line ? add_line : add_quadratic;
+        const Found found = add(x, quadratics[j].parameters, count, classes, scores);
+        if (found.infinite && infinite < 0) infinite = static_cast<int64_t>(j);
+    }
+    return infinite;
+}
+
+void normalize(double* row, int classes, Output output) {
+    if (output == Output::joint) return;
+    double highest = row[0];
+    for (int c = 1; c < classes; ++c) highest = std::max(highest, row[c]);
+    double sum = 0;
+    if (output == Output::probability) {
+        for (int c = 0; c < classes; ++c) sum += row[c] = std::exp(row[c] - highest);
+        for (int c = 0; c < classes; ++c) row[c] /= sum;
+    } else {
+        for (int c = 0; c < classes; ++c) sum += std::exp(row[c] - highest);
+        // Not row[c] - (highest + log(sum)): far from all classes that would lose the digits.
+        const double log_sum = std::log(sum);
+        for (int c = 0; c < classes; ++c) row[c] = (row[c] - highest) - log_sum;
+    }
+}
+
+void keep_smallest(std::atomic<int64_t>& kept, int64_t found) {
+    int64_t known = kept;
+    while (found < known && !kept.compare_exchange_weak(known, found)) {
+    }
+}
+
+}  // namespace
+
+int64_t score(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
+              const double* intercept, int64_t rows, int classes, Output output, double* out) {
+    const LookupScorer scorer(lookups, intercept, classes);
+    const int64_t task_rows = kBlock * kBlocksPerTask;
+    const int64_t tasks = (rows + task_rows - 1) / task_rows;
+    const int64_t cells = rows * static_cast<int64_t>(lookups.size() + quadratics.size() + 1);
+    const int64_t none = static_cast<int64_t>(quadratics.size());
+    std::atomic<int64_t> infinite{none};
+    parallel_for(tasks, cells, [&](int64_t task) {
+        std::vector<double> by_row(kBlock * scorer.pad()), by_class(kBlock * classes);
+        const int64_t end = std::min(rows, (task + 1) * task_rows);
+        for (int64_t first = task * task_rows; first < end; first += kBlock) {
+            const int count = static_cast<int>(std::min<int64_t>(kBlock, end - first));
+            scorer.score(first, count, by_row.data());
+            const int64_t found =
+                score_quadratics(quadratics, first, count, classes, by_class.data());
+            if (found >= 0) keep_smallest(infinite, found);
+            for (int k = 0; k < count; ++k) {
+                double* row = out + (first + k) * classes;
+                for (int c = 0; c < classes; ++c)
+                    row[c] = by_row[k * scorer.pad() + c] + by_class[c * kBlock + k];
+                normalize(row, classes, output);
+            }
+        }
+    });
+    return infinite == none ? -1 : infinite.load();
+}
+
+}  // namespace lessnaive

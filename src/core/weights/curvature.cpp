@@ -1,0 +1,360 @@
+#include "weights/curvature.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/dots.hpp"
+#include "base/padding.hpp"
+#include "base/parallel.hpp"
+#include "table/softmax.hpp"
+
+namespace lessnaive {
+namespace {
+
+// Rows at a time: their evidence for all classes and columns should stay in the cache.
+constexpr int kRows = 128;
+constexpr int64_t kMostTasks = 16;
+// Room for the partial results of all tasks.
+constexpr int64_t kMostBytes = int64_t{1} << 27;
+
+uint64_t mixed(uint64_t x) {  // splitmix64
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+// Rows of one label, not necessarily neighbours.
+struct Chunk {
+    std::vector<int64_t> rows;
+    int label;
+
+    // A sample may hold a row twice.
+    bool are_neighbours() const {
+        return std::adjacent_find(rows.begin(), rows.end(), [](int64_t one, int64_t next) {
+                   return next != one + 1;
+               }) == rows.end();
+    }
+};
+
+std::vector<Chunk> chunks_of(const Evidence& evidence, RowSample sample) {
+    std::vector<Chunk> out;
+    const int64_t n = evidence.rows();
+    const int64_t wanted = std::min(n, sample.rows);
+    int64_t i = 0;  // the next sampled row
+    const auto row_of = [&](int64_t place) {
+        if (wanted == n) return place;
+        const double jitter = static_cast<double>(mixed(sample.seed + place) >> 11) * 0x1p-53;
+        const double at = (static_cast<double>(place) + jitter) * static_cast<double>(n) /
+                          static_cast<double>(wanted);
+        return std::min(n - 1, static_cast<int64_t>(at));
+    };
+    for (const Block& block : evidence.blocks()) {
+        while (i < wanted) {
+            const int64_t row = row_of(i);
+            if (row >= block.first + block.count) break;
+            if (out.empty() || out.back().label != block.label || out.back().rows.size() == kRows)
+                out.push_back({{}, block.label});
+            out.back().rows.push_back(row);
+            ++i;
+        }
+    }
+    return out;
+}
+
+// out[c * stride + k] = table[codes[k]][c], for a table (., pad).
+template <int kPad>
+void spread(const uint32_t* codes, const double* table, int count, int pad, int64_t stride,
+            double* out) {
+    const int width = kPad > 0 ? kPad : pad;
+    for (int k = 0; k < count; ++k) {
+        const double* row = table + int64_t{codes[k]} * width;
+        for (int c = 0; c < width; ++c) out[c * stride + k] = row[c];
+    }
+}
+
+// The evidence of a chunk, (pad, columns, kRows), with zeros behind its rows.
+class ChunkEvidence {
+  public:
+    explicit ChunkEvidence(const Evidence& evidence)
+        : evidence_(evidence),
+          classes_(evidence.classes()),
+          columns_(evidence.columns()),
+          values_(static_cast<size_t>(evidence.pad()) * columns_ * kRows, 0.0),
+          curve_(static_cast<size_t>(classes_) * kRows) {}
+
+    double* at(int c, int64_t j) {
+        return values_.data() + (static_cast<int64_t>(c) * columns_ + j) * kRows;
+    }
+
+    void load(const Chunk& chunk) {
+        const int count = static_cast<int>(chunk.rows.size());
+        if (count < kRows) std::fill(values_.begin(), values_.end(), 0.0);
+        const bool neighbours = chunk.are_neighbours();
+        for (const Evidence::Coded& coded : evidence_.coded()) {
+            if (neighbours)
+                expand_codes(coded, chunk.rows.front(), count, codes_);
+            else
+                pick_codes(coded, chunk.rows, codes_);
+            const double* table = coded.table(chunk.label, evidence_.pad());
+            const int64_t stride = static_cast<int64_t>(columns_) * kRows;
+            with_padding(evidence_.pad(), [&](auto width) {
+                spread<width()>(codes_, table, count, evidence_.pad(), stride, at(0, coded.place));
+            });
+        }
+        for (const Evidence::Curve& curve : evidence_.curves()) {
+            const int each = neighbours ? count : 1;
+            for (int k = 0; k < count; k += each) {
+                evidence_.curve_evidence(curve, chunk.label, chunk.rows[k], each, kRows,
+                                         curve_.data());
+                for (int c = 0; c < classes_; ++c)
+                    std::copy_n(curve_.data() + c * kRows, each, at(c, curve.place) + k);
+            }
+        }
+    }
+
+    // out: (kRows, pad)
+    void probabilities(const Chunk& chunk, const double* weights, double* out, double* log_own) {
+        const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
+        for (int k = 0; k < count; ++k)
+            std::copy_n(evidence_.intercept(chunk.label), pad, out + k * pad);
+        for (int c = 0; c < classes_; ++c)
+            for (int j = 0; j < columns_; ++j) {
+                const double w = weights[c * columns_ + j];
+                const double* e = at(c, j);
+                for (int k = 0; k < count; ++k) out[k * pad + c] += w * e[k];
+            }
+        softmax_rows(out, count, classes_, pad, chunk.label, out, log_own);
+    }
+
+    double weight(const Chunk& chunk, int k) const {
+        return evidence_.weights() ? evidence_.weights()[chunk.rows[k]] : 1.0;
+    }
+
+  private:
+    const Evidence& evidence_;
+    int classes_, columns_;
+    std::vector<double> values_, curve_;
+    uint32_t codes_[kRows];
+};
+
+// One task's part of a sum of products over chunks: H += A diag(q) B'.
+class Products {
+  public:
+    explicit Products(int64_t most_vectors)
+        : scaled_(static_cast<size_t>(most_vectors) * kRows), b_(most_vectors) {
+        for (int64_t i = 0; i < most_vectors; ++i) b_[i] = scaled_.data() + i * kRows;
+    }
+
+    // out[i * stride + k] += sum over rows of a[i] q b[k], where q is 1 if it is null; if `half`,
+    // only for k >= i.
+    void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
+             const double* q, bool half, double* out, int64_t stride) {
+        if (q)
+            for (size_t i = 0; i < b.size(); ++i)
+                for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
+        const double* const* right = q ? b_.data() : b.data();
+        add_dots(a.data(), a.size(), right, b.size(), kRows, half, out, stride);
+    }
+
+  private:
+    std::vector<double> scaled_;
+    std::vector<const double*> b_;
+};
+
+class CurvatureTask {
+  public:
+    CurvatureTask(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+                  const std::vector<int64_t>& chosen, double* out)
+        : evidence_(evidence),
+          weights_(weights),
+          loss_(loss),
+          chosen_(chosen),
+          size_(static_cast<int64_t>(chosen.size())),
+          out_(out),
+          chunk_(evidence),
+          products_(size_),
+          p_(kRows * evidence.pad()),
+          log_own_(kRows),
+          q_(kRows) {
+        const int columns = evidence.columns();
+        by_class_.resize(evidence.classes());
+        first_.assign(evidence.classes() + 1, 0);
+        if (tied) {
+            for (auto& list : by_class_)
+                for (int64_t j : chosen) list.push_back(j);
+        } else {
+            for (int64_t i : chosen) by_class_[i / columns].push_back(i % columns);
+            for (int c = 0; c < evidence.classes(); ++c)
+                first_[c + 1] = first_[c] + static_cast<int64_t>(by_class_[c].size());
+        }
+        tied_ = tied;
+    }
+
+    void add(const Chunk& chunk) {
+        chunk_.load(chunk);
+        chunk_.probabilities(chunk, weights_, p_.data(), log_own_.data());
+        if (tied_)
+            add_tied(chunk);
+        else
+            add_by_class(chunk);
+    }
+
+  private:
+    std::vector<const double*> vectors(int c) {
+        std::vector<const double*> out;
+        for (int64_t j : by_class_[c]) out.push_back(chunk_.at(c, j));
+        return out;
+    }
+
+    // The second derivative of the loss of a row by the scores of classes c and d: for the log loss
+    // J = diag(p) - p p', for the squared loss J J.
+    double between(int c, int d, const double* p, double squares) const {
+        const double same = c == d ? 1.0 : 0.0;
+        if (loss_ == Loss::log) return p[c] * (same - p[d]);
+        return p[c] * (p[c] * same - p[c] * p[d] - p[d] * p[d] + p[d] * squares);
+    }
+
+    void add_by_class(const Chunk& chunk) {
+        const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
+        for (int c = 0; c < evidence_.classes(); ++c) {
+            const auto a = vectors(c);
+            if (a.empty()) continue;
+            for (int d = c; d < evidence_.classes(); ++d) {
+                const auto b = vectors(d);
+                if (b.empty()) continue;
+                std::fill(q_.begin(), q_.end(), 0.0);
+                for (int k = 0; k < count; ++k) {
+                    const double* p = p_.data() + k * pad;
+                    double squares = 0;
+                    if (loss_ == Loss::squared)
+                        for (int e = 0; e < evidence_.classes(); ++e) squares += p[e] * p[e];
+                    q_[k] = chunk_.weight(chunk, k) * between(c, d, p, squares);
+                }
+                products_.add(a, b, q_.data(), c == d, out_ + first_[c] * size_ + first_[d], size_);
+            }
+        }
+    }
+
+    // With shared weights: sum_c q_c (e_c - mean)(e_c - mean)', the mean by probability, where
+    // q = p for the log loss and p^2 for the squared loss.
+    void add_tied(const Chunk& chunk) {
+        const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
+        for (int64_t j : chosen_) {
+            for (int k = 0; k < count; ++k) {
+                double mean = 0;
+                for (int c = 0; c < evidence_.classes(); ++c)
+                    mean += p_[k * pad + c] * chunk_.at(c, j)[k];
+                for (int c = 0; c < evidence_.classes(); ++c) chunk_.at(c, j)[k] -= mean;
+            }
+        }
+        for (int c = 0; c < evidence_.classes(); ++c) {
+            std::fill(q_.begin(), q_.end(), 0.0);
+            for (int k = 0; k < count; ++k) {
+                const double p = p_[k * pad + c];
+                q_[k] = chunk_.weight(chunk, k) * (loss_ == Loss::log ? p : p * p);
+            }
+            const auto a = vectors(c);
+            products_.add(a, a, q_.data(), true, out_, size_);
+        }
+    }
+
+    const Evidence& evidence_;
+    const double* weights_;
+    Loss loss_;
+    bool tied_;
+    const std::vector<int64_t>& chosen_;
+    int64_t size_;
+    double* out_;
+    ChunkEvidence chunk_;
+    Products products_;
+    std::vector<std::vector<int64_t>> by_class_;
+    std::vector<int64_t> first_;
+    std::vector<double> p_, log_own_, q_;
+};
+
+// Calls work(task, chunk range) with room for `size` numbers for each task, and adds the parts up.
+template <class Work>
+void summed(int64_t chunks, int64_t size, int64_t cells, double* out, Work&& work) {
+    const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(double));
+    const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
+    const int64_t each = std::max<int64_t>(1, (chunks + most - 1) / most);
+    const int64_t tasks = (chunks + each - 1) / each;
+    std::vector<double> parts(tasks * size, 0.0);
+    parallel_for(tasks, cells, [&](int64_t task) {
+        work(parts.data() + task * size, task, task * each, std::min(chunks, (task + 1) * each));
+    });
+    std::fill_n(out, size, 0.0);
+    for (int64_t task = 0; task < tasks; ++task)
+        for (int64_t i = 0; i < size; ++i) out[i] += parts[task * size + i];
+}
+
+}  // namespace
+
+void curvature(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+               const std::vector<int64_t>& chosen, RowSample sample, double* out) {
+    const std::vector<Chunk> chunks = chunks_of(evidence, sample);
+    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
+    const int64_t size = static_cast<int64_t>(chosen.size());
+    const int64_t cells = n_chunks * kRows * size * (tied ? evidence.classes() : 1);
+    summed(n_chunks, size * size, cells, out,
+           [&](double* part, int64_t, int64_t first, int64_t end) {
+               CurvatureTask task(evidence, weights, loss, tied, chosen, part);
+               for (int64_t i = first; i < end; ++i) task.add(chunks[i]);
+           });
+    double looked_at = 0;
+    for (const Chunk& chunk : chunks)
+        for (int64_t row : chunk.rows)
+            looked_at += evidence.weights() ? evidence.weights()[row] : 1;
+    const double scale = looked_at > 0 ? evidence.total_weight() / looked_at : 1.0;
+    for (int64_t i = 0; i < size; ++i)
+        for (int64_t k = i; k < size; ++k) out[k * size + i] = out[i * size + k] *= scale;
+}
+
+// norms = max(norms, sum_j a_j^2), row by row.
+LESSNAIVE_WIDE static void raise_norms(const std::vector<const double*>& a, int rows,
+                                       double* squares, double* norms) {
+    std::fill_n(squares, rows, 0.0);
+    for (const double* column : a)
+        for (int k = 0; k < rows; ++k) squares[k] += column[k] * column[k];
+    for (int k = 0; k < rows; ++k) norms[k] = std::max(norms[k], squares[k]);
+}
+
+double gram_matrices(const Evidence& evidence, double* grams) {
+    const std::vector<Chunk> chunks = chunks_of(evidence, {evidence.rows(), 0});
+    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
+    const int classes = evidence.classes(), columns = evidence.columns();
+    const int64_t each = static_cast<int64_t>(columns) * columns;
+    const int64_t cells = evidence.rows() * columns * classes;
+    std::vector<double> largest(kMostTasks, 0.0);
+    summed(n_chunks, classes * each, cells, grams,
+           [&](double* part, int64_t task, int64_t first, int64_t end) {
+               ChunkEvidence chunk(evidence);
+               Products products(columns);
+               std::vector<const double*> a(columns);
+               std::vector<double> q(kRows), norms(kRows), squares(kRows);
+               for (int64_t i = first; i < end; ++i) {
+                   chunk.load(chunks[i]);
+                   std::fill(q.begin(), q.end(), 0.0);
+                   std::fill(norms.begin(), norms.end(), 0.0);
+                   for (size_t k = 0; k < chunks[i].rows.size(); ++k)
+                       q[k] = chunk.weight(chunks[i], static_cast<int>(k));
+                   for (int c = 0; c < classes; ++c) {
+                       for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, j);
+                       products.add(a, a, evidence.weights() ? q.data() : nullptr, true,
+                                    part + c * each, columns);
+                       raise_norms(a, kRows, squares.data(), norms.data());
+                   }
+                   for (int k = 0; k < kRows; ++k) largest[task] += q[k] * norms[k];
+               }
+           });
+    for (int c = 0; c < classes; ++c)
+        for (int i = 0; i < columns; ++i)
+            for (int k = i; k < columns; ++k)
+                grams[c * each + k * columns + i] = grams[c * each + i * columns + k];
+    double sum = 0;
+    for (double part : largest) sum += part;
+    return sum;
+}
+
+}  // namespace lessnaive

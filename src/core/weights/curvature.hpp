@@ -1,0 +1,29 @@
+// Second derivatives of the loss of weighted evidence, over some of the weights.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weights/evidence.hpp"
+#include "weights/weighted_loss.hpp"
+
+namespace lessnaive {
+
+// Which rows to look at: all, or about `rows` of them spread evenly (places jittered by `seed`);
+// the result is scaled up to the weight of all rows.
+struct RowSample {
+    int64_t rows;
+    uint64_t seed;
+};
+
+// The Hessian of the log loss at weights (classes, columns), or the Gauss-Newton matrix of the
+// squared loss, by the weights listed in `chosen`, in increasing order: c * columns + j for a
+// weight of its own for each class and column; j for weights that all classes share (`tied`). out:
+// (chosen, chosen).
+void curvature(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+               const std::vector<int64_t>& chosen, RowSample sample, double* out);
+
+// grams (classes, columns, columns): sum_i s_i e_ic e_ic'. Returns sum_i s_i max_c |e_ic|^2.
+double gram_matrices(const Evidence& evidence, double* grams);
+
+}  // namespace lessnaive
