@@ -7,8 +7,8 @@ from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.logarithm import log_ratio
 

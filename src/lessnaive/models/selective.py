@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
@@ -161,7 +160,7 @@ class SelectiveNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the likelihoods of all columns and choose among these.
 

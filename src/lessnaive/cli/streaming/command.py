@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import lessnaive
+from lessnaive._sklearn import check_parameters
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import stream_learners
@@ -161,7 +162,7 @@ def _streaming_estimator(learning: Learning) -> Any:
             f"{' or '.join(stream_learners())}."
         ) from None
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
     except ValueError as error:
         raise InputError(str(error).replace(". Got ", ", got ")) from None
     return estimator

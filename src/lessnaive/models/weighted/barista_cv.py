@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
@@ -177,7 +176,7 @@ class BaristaNBCV(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalties and fit the model.
 
