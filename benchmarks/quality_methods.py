@@ -6,9 +6,11 @@ table, such as indicators and scaled numbers, is part of it and learned from its
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import lessnaive
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for reproduce, which is not installed
 from reproduce.khiops_peer import KhiopsNB, khiops_is_installed
 
 __all__ = ["METHODS", "OURS", "available"]
