@@ -10,6 +10,7 @@ import click
 
 import lessnaive
 from lessnaive._sklearn import check_parameters
+from lessnaive.cli.app import app
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import stream_learners
@@ -26,10 +27,8 @@ from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
 from lessnaive.export.estimator_parameters import parameters_to_plain
 from lessnaive.stream import CurvePoint
 
-__all__ = ["stream_command"]
 
-
-@click.command("stream", short_help="Learn a model from endless tables in one pass.")
+@app.command("stream", short_help="Learn a model from endless tables in one pass.")
 @output_option(
     "The model file to write; with --checkpoint, model.json in its folder unless given.",
     required=False,
