@@ -21,7 +21,8 @@ def test_oldest_versions_are_the_minimums():
     """`make test-oldest` runs with the oldest versions that pyproject.toml allows."""
     extras = PROJECT["optional-dependencies"]
     wanted = [*PROJECT["dependencies"], *extras["cli"], *extras["plot"], *extras["test"]]
-    minimums = dict(re.fullmatch(r"([\w-]+)>=(.+)", text).groups() for text in wanted if ">" in text)
+    found = [re.fullmatch(r"([\w-]+)>=(.+)", text) for text in wanted]
+    minimums = dict(match.groups() for match in found if match)
     oldest = (ROOT / "tests" / "oldest.txt").read_text("utf-8")
     for name, version in re.findall(r"^([\w-]+)==(.+)$", oldest, re.M):
         assert f"{version}.".startswith(f"{minimums[name]}."), name
