@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import Binning
-from lessnaive.encoding.encodings import Values
 from lessnaive.evidence.settings import EvidenceSettings, log_prior
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood, broadcast_beta
@@ -16,6 +15,7 @@ from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
 from lessnaive.likelihood.gaussian import fit_gaussian
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
+from lessnaive.scorecard.encodings import Values
 
 __all__ = ["make_scorecard"]
 
