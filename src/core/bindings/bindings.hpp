@@ -65,6 +65,7 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
 
 void bind_additive(nb::module_& m);
 void bind_table(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);

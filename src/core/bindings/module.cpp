@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
         "used before.");
     lessnaive::bind_additive(m);
     lessnaive::bind_table(m);
+    lessnaive::bind_boosting(m);
     lessnaive::bind_encoding(m);
     lessnaive::bind_fractional(m);
     lessnaive::bind_linear(m);

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms import Lookup
 from lessnaive.selection.scored_rows import JudgedRows, Operand, Panel
@@ -27,13 +26,13 @@ def judge_training_rows(card: Scorecard, training: Training) -> JudgedRows:
     return JudgedRows(_operands(card, training), card.intercept, training.labels, training.weights)
 
 
-def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any) -> Panel:
+def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> Panel:
     """Return judges of a cross-validation: each fold is scored by what the others teach.
 
     Parameters
     ----------
-    parameters : estimator
-        Says how a model is learned.
+    settings : EvidenceSettings
+        How a model is learned.
     training : Training
         The rows.
     cv : int, splitter, iterable of (train, test) or None
@@ -45,15 +44,13 @@ def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any
     Panel
     """
     folds = split_rows(cv, training.labels, weights=training.weights, shuffle=False)
-    return Panel([_judge(parameters, training, *rows) for rows in folds])
+    return Panel([_judge(settings, training, *rows) for rows in folds])
 
 
-def _judge(
-    parameters: GenerativeParameters, training: Training, train: Rows, test: Rows
-) -> JudgedRows:
+def _judge(settings: EvidenceSettings, training: Training, train: Rows, test: Rows) -> JudgedRows:
     """Return some rows, scored by a model learned from others."""
     lesson = replace(training, weights=drawn(train, training.weights, len(training.labels)))
-    card = make_scorecard(parameters, learn(parameters, lesson, allow_empty=True))
+    card = learn_naive_bayes(settings, lesson, "fold", allow_empty=True).scorecard
     operands = [_taken(operand, test) for operand in _operands(card, training)]
     weights = None if training.weights is None else training.weights[test]
     return JudgedRows(operands, card.intercept, training.labels[test], weights)
