@@ -138,7 +138,8 @@ class AdditiveStatistics(ColumnStatistics):
         Returns
         -------
         iterable
-            One for each pair, for :meth:`adopt`. TableError if a column holds what this likelihood cannot have.
+            One for each pair, for :meth:`adopt`. TableError if a column holds what this likelihood
+            cannot have.
         """
 
     @abstractmethod
