@@ -244,7 +244,7 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;
     while (found.steps < most_steps) {
-        if (!inverse || rows_.outputs() > 1 || gram_.empty() || found.steps % 4 == 0)
+        if (!inverse || gram_.empty() || found.steps % 4 == 0)
             inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
         found.products += newton_step(lam, *inverse, gradient.data(), p.data(), step.data());
         const double slope = dot(gradient, step);

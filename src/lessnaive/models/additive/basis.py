@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.models.additive.columns import Categories, Codes, Numbers, code_type
+from lessnaive.models.additive.columns import Codes, Numbers, code_type
 
-__all__ = ["Bins", "Encoded", "Hat", "Levels", "Line", "Piece", "hat_of", "quantile_cuts"]
+__all__ = [
+    "Bins",
+    "Curve",
+    "Encoded",
+    "Hat",
+    "Levels",
+    "Line",
+    "NumericPiece",
+    "PairCells",
+    "Piece",
+    "bin_codes",
+    "hat_of",
+    "quantile_cuts",
+]
 
 Floats = NDArray[np.float64]
 
@@ -64,18 +78,25 @@ class Piece(ABC):
     fusion: float = 0.0
 
     @abstractmethod
-    def encode(self, column: Any) -> Encoded:
-        """Return a column as the kernel needs it."""
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return what the kernel needs, given all columns."""
 
-    def breaks(self) -> Floats:
-        """Where its straight parts end, if the column is numeric."""
-        return _NO_VALUES
 
-    def straight(
-        self, parameters: Floats, starts: Floats, ends: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return offsets at the starts and slopes of straight parts, and the score of missing."""
-        raise NotImplementedError
+class Curve(NamedTuple):
+    """A function of a number: lines between edges, and the score of missing; see PiecewiseTerm."""
+
+    edges: Floats
+    offset: Floats
+    slope: Floats
+    missing: Floats
+
+
+class NumericPiece(Piece):
+    """A function of a numeric column."""
+
+    @abstractmethod
+    def curve(self, parameters: Floats) -> Curve:
+        """Return the function with these parameters, (size, n_classes)."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +107,13 @@ class Levels(Piece):
     size: int
     penalty: float = 1.0
 
-    def encode(self, column: Categories) -> Encoded:
+    def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return the codes as they are."""
-        return Encoded(_CODED, self.size, column.codes, _NO_VALUES)
+        return Encoded(_CODED, self.size, columns[self.column].codes, _NO_VALUES)
 
 
 @dataclass(frozen=True)
-class Bins(Piece):
+class Bins(NumericPiece):
     """One parameter per interval of a numeric column, and one for missing."""
 
     column: int
@@ -105,26 +126,17 @@ class Bins(Piece):
         """Number of parameters."""
         return len(self.cuts) + 2
 
-    def encode(self, column: Numbers) -> Encoded:
+    def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return 0 where missing, else 1 + the number of cuts below."""
-        codes = np.empty(len(column.values), dtype=np.uint32)
-        _core.digitize(column.values, self.cuts, codes)
-        return Encoded(_CODED, self.size, codes.astype(code_type(self.size)), _NO_VALUES)
+        return Encoded(_CODED, self.size, bin_codes(columns[self.column], self.cuts), _NO_VALUES)
 
-    def breaks(self) -> Floats:
-        """Where bins end."""
-        return self.cuts
-
-    def straight(
-        self, parameters: Floats, starts: Floats, ends: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the parameters of the bins that the ends are in."""
-        offset = parameters[1 + np.searchsorted(self.cuts, ends, side="left")]
-        return offset, np.zeros_like(offset), parameters[0]
+    def curve(self, parameters: Floats) -> Curve:
+        """Return steps."""
+        return Curve(self.cuts, parameters[1:], np.zeros_like(parameters[1:]), parameters[0])
 
 
 @dataclass(frozen=True)
-class Hat(Piece):
+class Hat(NumericPiece):
     """A curve that is straight between knots and level outside; one parameter for missing."""
 
     column: int
@@ -137,36 +149,26 @@ class Hat(Piece):
         """Number of parameters."""
         return len(self.knots) + 1
 
-    def encode(self, column: Numbers) -> Encoded:
+    def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return 1 + the knot below, and the share of the one above; 0 where missing."""
-        knots = self.knots
-        gone = np.isnan(column.values)
-        x = np.clip(np.where(gone, knots[0], column.values), knots[0], knots[-1])
+        knots, values = self.knots, columns[self.column].values
+        gone = np.isnan(values)
+        x = np.clip(np.where(gone, knots[0], values), knots[0], knots[-1])
         low = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
         share = (x - knots[low]) / (knots[low + 1] - knots[low])
         codes = np.where(gone, 0, low + 1).astype(code_type(self.size))
         return Encoded(_HAT, self.size, codes, np.where(gone, 0.0, share))
 
-    def breaks(self) -> Floats:
-        """Return the knots."""
-        return self.knots
-
-    def straight(
-        self, parameters: Floats, starts: Floats, ends: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the line between the knots around each part."""
-        knots, scores = self.knots, parameters[1:]
-        low = np.clip(np.searchsorted(knots, ends, side="left") - 1, 0, len(knots) - 2)
-        inside = (ends > knots[0]) & (ends <= knots[-1])
-        slope = (scores[low + 1] - scores[low]) / (knots[low + 1] - knots[low])[:, None]
-        slope = np.where(inside[:, None], slope, 0.0)
-        level = np.where((ends <= knots[0])[:, None], scores[0], scores[-1])
-        along = scores[low] + slope * (starts - knots[low])[:, None]
-        return np.where(inside[:, None], along, level), slope, parameters[0]
+    def curve(self, parameters: Floats) -> Curve:
+        """Return lines between the knots."""
+        scores, flat = parameters[1:], np.zeros_like(parameters[:1])
+        slope = np.diff(scores, axis=0) / np.diff(self.knots)[:, None]
+        offset = np.concatenate([scores[:1], scores])
+        return Curve(self.knots, offset, np.concatenate([flat, slope, flat]), parameters[0])
 
 
 @dataclass(frozen=True)
-class Line(Piece):
+class Line(NumericPiece):
     """A straight line in the standardized value, level from five deviations on; missing is 0."""
 
     column: int
@@ -175,29 +177,56 @@ class Line(Piece):
     penalty: float
     size: int = 1
 
-    def encode(self, column: Numbers) -> Encoded:
+    def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return standardized values, cut off at five deviations; 0 where missing."""
-        x = np.clip((column.values - self.mean) / self.deviation, -LINE_END, LINE_END)
-        return Encoded(_LINE, 1, _NO_CODES, np.where(np.isnan(x), 0.0, x))
+        x = (columns[self.column].values - self.mean) / self.deviation
+        x = np.clip(np.where(np.isnan(x), 0.0, x), -LINE_END, LINE_END)
+        return Encoded(_LINE, 1, _NO_CODES, x)
 
-    def breaks(self) -> Floats:
-        """Where the line becomes level."""
-        return self.mean + self.deviation * np.array([-LINE_END, LINE_END])
+    def curve(self, parameters: Floats) -> Curve:
+        """Return the line and its level ends."""
+        edges = self.mean + self.deviation * np.array([-LINE_END, LINE_END])
+        offset = LINE_END * parameters * np.array([[-1.0], [-1.0], [1.0]])
+        slope = parameters / self.deviation * np.array([[0.0], [1.0], [0.0]])
+        return Curve(edges, offset, slope, np.zeros(parameters.shape[1]))
 
-    def straight(
-        self, parameters: Floats, starts: Floats, ends: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the line, or the level outside."""
-        low, high = self.breaks()
-        inside = (ends > low) & (ends <= high)
-        at = np.where(inside, (starts - self.mean) / self.deviation, LINE_END)
-        at = np.where(ends <= low, -LINE_END, at)
-        slope = np.where(inside, 1.0 / self.deviation, 0.0)
-        return (
-            at[:, None] * parameters[0],
-            slope[:, None] * parameters[0],
-            np.zeros(parameters.shape[1]),
-        )
+
+@dataclass(frozen=True)
+class PairCells(Piece):
+    """One parameter per pair of codes of two columns that are coded already.
+
+    Attributes
+    ----------
+    columns : pair of int
+        Places of the columns.
+    codes : pair of array
+        Codes of the rows.
+    sizes : pair of int
+        Numbers of codes, the one for missing included.
+    """
+
+    columns: tuple[int, int]
+    codes: tuple[Codes, Codes]
+    sizes: tuple[int, int]
+    penalty: float = 1.0
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of parameters."""
+        return self.sizes[0] * self.sizes[1]
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return the codes of the pairs."""
+        first, second = self.codes
+        cells = first.astype(code_type(self.size)) * code_type(self.size)(self.sizes[1]) + second
+        return Encoded(_CODED, self.size, cells.astype(code_type(self.size)), _NO_VALUES)
+
+
+def bin_codes(column: Numbers, cuts: Floats) -> Codes:
+    """Return 0 where missing, else 1 + the number of cuts below."""
+    codes = np.empty(len(column.values), dtype=np.uint32)
+    _core.digitize(column.values, cuts, codes)
+    return codes.astype(code_type(len(cuts) + 2))
 
 
 def quantile_cuts(column: Numbers, n_bins: int) -> Floats:

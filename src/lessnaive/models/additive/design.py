@@ -119,7 +119,7 @@ class Fit:
 
 def encode(pieces: Sequence[Piece], inputs: Inputs) -> list[Encoded]:
     """Return what the pieces make of the columns."""
-    return [piece.encode(inputs.columns[piece.column]) for piece in pieces]
+    return [piece.encode(inputs.columns) for piece in pieces]
 
 
 def kernel_rows(
