@@ -70,8 +70,7 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
         require(values[b].shape(0) == (has_values ? rows : 0), "values differ in length");
         require(sizes[b] > 0 && (has_codes || sizes[b] == 1), "a block has the wrong size");
         if (has_codes)
-            require(rows == 0 ||
-                        largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
+            require(rows == 0 || largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
                     "a code is too large");
         blocks.push_back({kind, 0, sizes[b], has_codes ? codes[b].data() : nullptr,
                           width_of(codes[b]), has_values ? values[b].data() : nullptr});
@@ -119,9 +118,9 @@ void make_newton(AdditiveNewton* self, const HeldRows& held, const Vector& penal
             "penalty, link and hold must fit the parameters");
     require(size == 0 || link.data()[size - 1] == 0, "the last parameter has no neighbour");
     nb::gil_scoped_release release;
-    new (self) AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
-                              std::vector(link.data(), link.data() + size), target.data(),
-                              hold.data());
+    new (self)
+        AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
+                       std::vector(link.data(), link.data() + size), target.data(), hold.data());
 }
 
 std::tuple<int, int, bool, double, double> minimize_binding(AdditiveNewton& newton, double lam,

@@ -84,12 +84,15 @@ class Inputs:
         Weights, all above 0.
     n_classes : int
         Number of classes.
+    signs : array of int
+        1 for columns whose score must not fall, -1 for those whose score must not rise, else 0.
     """
 
     columns: list[Numbers | Categories]
     labels: NDArray[np.int32]
     weights: Floats | None
     n_classes: int
+    signs: NDArray[np.int64]
 
     @property
     def n_rows(self) -> int:
@@ -102,7 +105,7 @@ class Inputs:
         return 1 if self.n_classes == 2 else self.n_classes
 
 
-def read_inputs(training: Training, weights: Floats | None) -> Inputs:
+def read_inputs(training: Training, weights: Floats | None, signs: NDArray[np.int64]) -> Inputs:
     """Return the columns of a training table, none of whose rows has weight 0."""
     columns: list[Numbers | Categories] = []
     table, schema = training.table, training.schema
@@ -123,7 +126,7 @@ def read_inputs(training: Training, weights: Floats | None) -> Inputs:
         kept = places[codes].astype(code_type(len(levels) + 1))
         columns.append(Categories(place, name, kept, levels))
     labels = np.ascontiguousarray(training.labels, dtype=np.int32)
-    return Inputs(columns, labels, weights, len(training.classes))
+    return Inputs(columns, labels, weights, len(training.classes), signs)
 
 
 def code_type(size: int) -> Any:

@@ -15,8 +15,10 @@ from lessnaive.exceptions import warn_caller
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.ensemble import MemberReport, Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
+from lessnaive.models.additive.monotone import read_constraints
 from lessnaive.models.additive.path import PENALTIES, Folds
 from lessnaive.models.base import ScorecardClassifier
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
 from lessnaive.validation.folds import progress, split_rows
@@ -41,6 +43,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "pairs": [Interval(Integral, 0, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype", "all"}), "array-like", None],
+        "monotonic_cst": [dict, "array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cv": ["cv_object"],
         "random_state": ["random_state"],
@@ -53,7 +56,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     importances_: Floats
     pairs_: list[tuple[str, str]]
     members_: list[MemberReport]
-    cv_log_loss_: float
+    cv_log_loss_: float | None
     n_iter_: int
     converged_: bool
 
@@ -62,6 +65,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         *,
         pairs: int = 20,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Mapping[str, int] | ArrayLike | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         cv: Any = 3,
         random_state: Any = 0,
@@ -72,6 +76,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     ) -> None:
         self.pairs = pairs
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.cv = cv
         self.random_state = random_state
@@ -87,7 +92,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         folds = self._folds(training)
         training, folds = _present(training, folds)
         weights = _with_class_weight(self.class_weight, training)
-        inputs = read_inputs(training, weights)
+        signs = read_constraints(self.monotonic_cst, training.schema, len(training.classes))
+        inputs = read_inputs(training, weights, signs)
         settings = Settings(self.pairs, self.tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:
@@ -114,6 +120,35 @@ class LessNaiveClassifier(ScorecardClassifier):
                 ConvergenceWarning,
             )
         return self
+
+    def _state_to_plain(self) -> dict[str, Any]:
+        return {
+            "importances": self.importances_.tolist(),
+            "pairs": [list(pair) for pair in self.pairs_],
+            "members": [report._asdict() for report in self.members_],
+            "cv_log_loss": self.cv_log_loss_,
+            "n_iter": self.n_iter_,
+            "converged": self.converged_,
+        }
+
+    def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        fields = state.record(
+            "importances", "pairs", "members", "cv_log_loss", "n_iter", "converged"
+        )
+        self.importances_ = fields["importances"].numbers(len(scorecard.terms), 0.0)
+        names = set(scorecard.schema.names)
+        self.pairs_ = []
+        for item in fields["pairs"].items():
+            pair = tuple(name.choice(names) for name in item.items())
+            if len(pair) != 2:
+                raise item.error(f"expected two names of columns, got {len(pair)}")
+            self.pairs_.append(pair)
+        self.members_ = [MemberReport.from_plain(item) for item in fields["members"].items()]
+        node = fields["cv_log_loss"]
+        self.cv_log_loss_ = None if node.is_null() else node.number(0.0)
+        self.n_iter_ = fields["n_iter"].integer(0, 2**53)
+        self.converged_ = fields["converged"].flag()
+        super()._restore(scorecard, Node({}, state.path))
 
     def _folds(self, training: Training) -> Folds:
         """Return the folds; of large tables, those of a sample of the rows."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
+from lessnaive.models.additive.monotone import make_fit
 
 __all__ = ["PENALTIES", "FittedMember", "centred", "fit_member", "log_losses", "softmax_logs"]
 
@@ -62,21 +63,20 @@ def fit_member(
 ) -> FittedMember:
     """Choose the penalty of a member by the folds, and fit it to all rows."""
     everything = np.arange(inputs.n_rows)
-    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    labels, n_classes = inputs.labels, inputs.n_classes
     design = None if member.learns_pieces else member.design(inputs, everything)
     encoded = None if design is None else encode(design.pieces, inputs)
     fits, tests = [], []
     for train, test in folds:
         own = member.design(inputs, train) if design is None else design
         blocks = encode(own.pieces, inputs) if encoded is None else encoded
-        w = None if weights is None else weights[train]
-        fits.append(Fit(own, [b.take(train) for b in blocks], labels[train], w, n_classes))
+        fits.append(make_fit(own, blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, inputs, folds, step)
     if design is None:
         design = member.design(inputs, everything)
     encoded = encode(design.pieces, inputs) if encoded is None else encoded
-    fit = Fit(design, encoded, labels, weights, n_classes)
+    fit = make_fit(design, encoded, inputs)
     start = None if member.learns_pieces or not states else np.mean(states, axis=0)
     solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
     step()
@@ -93,7 +93,9 @@ def _choose(
     """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
     best, worse = np.inf, 0
     kept: tuple[float, Floats, list[Floats]] = (
-        PENALTIES[0], np.zeros((inputs.n_rows, inputs.n_classes)), [],
+        PENALTIES[0],
+        np.zeros((inputs.n_rows, inputs.n_classes)),
+        [],
     )
     if not folds:
         return kept
