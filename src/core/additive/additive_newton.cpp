@@ -4,14 +4,16 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 namespace lessnaive {
 namespace {
 
-// A step is exact enough when its residual is this share of the gradient, or when a product adds
-// no more than this share of what was gained, or of what would end the search.
-constexpr double kInexact = 0.1, kLeastGain = 0.02, kLeastOfEnough = 0.1;
+// A step is exact enough when its residual is this share of the gradient, or when the last few
+// products add no more than this share of what was gained, or of what would end the search.
+constexpr double kInexact = 0.1, kLeastGain = 0.05, kLeastOfEnough = 0.1;
+constexpr int kLast = 4;
 constexpr int kMostProducts = 100;
 constexpr int kMostHalvings = 30;
 // Largest dense matrix, and how many passes over the rows its factors may cost.
@@ -250,7 +252,7 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
     inverse.apply(residual, preconditioned);
     center(preconditioned);
     direction = preconditioned;
-    double size = dot(residual, preconditioned), gained = 0;
+    double size = dot(residual, preconditioned), gained = 0, last[kLast] = {};
     const double small = kInexact * kInexact * size;
     int products = 0;
     while (size > small && products < kMostProducts) {
@@ -267,7 +269,10 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         }
         const double gain = 0.5 * size * length_of_step;
         gained += gain;
-        if (gain < std::max(kLeastGain * gained, kLeastOfEnough * enough)) break;
+        last[products % kLast] = gain;
+        const double lately = std::accumulate(last, last + kLast, 0.0);
+        if (products >= kLast && lately < std::max(kLeastGain * gained, kLeastOfEnough * enough))
+            break;
         inverse.apply(residual, preconditioned);
         center(preconditioned);
         const double next = dot(residual, preconditioned);

@@ -84,6 +84,8 @@ class Inputs:
         Weights, all above 0.
     n_classes : int
         Number of classes.
+    unit : array of shape (n_classes,)
+        The weight of one row of each class, which leaving a row out takes off.
     signs : array of int
         1 for columns whose score must not fall, -1 for those whose score must not rise, else 0.
     """
@@ -92,6 +94,7 @@ class Inputs:
     labels: NDArray[np.int32]
     weights: Floats | None
     n_classes: int
+    unit: Floats
     signs: NDArray[np.int64]
 
     @property
@@ -105,8 +108,19 @@ class Inputs:
         return 1 if self.n_classes == 2 else self.n_classes
 
 
-def read_inputs(training: Training, weights: Floats | None, signs: NDArray[np.int64]) -> Inputs:
-    """Return the columns of a training table, none of whose rows has weight 0."""
+def read_inputs(training: Training, by_class: Floats | None, signs: NDArray[np.int64]) -> Inputs:
+    """Return the columns of a training table, none of whose rows has weight 0.
+
+    A row of weight 2 stands for two equal rows, of which one is left out. Weights that are smaller
+    are taken off as a whole, on average: the mean weight of the rows, each weighted by itself.
+    """
+    weights, unit = training.weights, np.ones(len(training.classes))
+    if weights is not None:
+        unit *= min(1.0, float(np.einsum("i,i->", weights, weights)) / float(weights.sum()))
+    if by_class is not None:
+        unit *= by_class
+        own = by_class[training.labels]
+        weights = own if weights is None else own * weights
     columns: list[Numbers | Categories] = []
     table, schema = training.table, training.schema
     for place, (column, named) in enumerate(zip(table.columns, schema.categorical, strict=True)):
@@ -126,7 +140,7 @@ def read_inputs(training: Training, weights: Floats | None, signs: NDArray[np.in
         kept = places[codes].astype(code_type(len(levels) + 1))
         columns.append(Categories(place, name, kept, levels))
     labels = np.ascontiguousarray(training.labels, dtype=np.int32)
-    return Inputs(columns, labels, weights, len(training.classes), signs)
+    return Inputs(columns, labels, weights, len(training.classes), unit, signs)
 
 
 def code_type(size: int) -> Any:

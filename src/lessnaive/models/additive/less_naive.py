@@ -91,9 +91,9 @@ class LessNaiveClassifier(ScorecardClassifier):
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
         folds = self._folds(training)
         training, folds = _present(training, folds)
-        weights = _with_class_weight(self.class_weight, training)
+        by_class = _class_weights(self.class_weight, training)
         signs = read_constraints(self.monotonic_cst, training.schema, len(training.classes))
-        inputs = read_inputs(training, weights, signs)
+        inputs = read_inputs(training, by_class, signs)
         settings = Settings(self.pairs, self.tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:
@@ -103,7 +103,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         scorecard = Scorecard(
             type(self).__name__, training.schema, training.classes, assembly.intercept, terms
         )
-        importances = _importances(scorecard, training, weights)
+        importances = _importances(scorecard, training, inputs.weights)
         self._set_columns_and_classes(training.schema, training.classes)
         self._scorecard = scorecard
         self.importances_ = importances
@@ -175,28 +175,26 @@ def _present(training: Training, folds: Folds) -> tuple[Training, Folds]:
     return training.take(rows).kept(), [(place[train], place[test]) for train, test in folds]
 
 
-def _with_class_weight(
+def _class_weights(
     class_weight: Mapping[Any, float] | str | None, training: Training
 ) -> Floats | None:
-    """Return the weights of the rows, times those of their classes."""
+    """Return a weight for each class, or None if all count the same."""
     if class_weight is None:
-        return training.weights
+        return None
     classes, labels = training.classes.tolist(), training.labels
     if isinstance(class_weight, str):
         counts = np.bincount(labels, training.weights, minlength=len(classes))
-        by_class = counts.sum() / (len(classes) * counts)
-    else:
-        unknown = [key for key in class_weight if key not in classes]
-        if unknown:
-            raise ValueError(
-                f"class_weight names {unknown[0]!r}, which is no class of the target: the classes "
-                f"are {', '.join(map(repr, classes[:10]))}."
-            )
-        by_class = np.array([float(class_weight.get(name, 1.0)) for name in classes])
-        if not (np.isfinite(by_class) & (by_class > 0)).all():
-            raise ValueError("class_weight must be finite numbers above 0.")
-    own = by_class[labels]
-    return own if training.weights is None else own * training.weights
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    unknown = [key for key in class_weight if key not in classes]
+    if unknown:
+        raise ValueError(
+            f"class_weight names {unknown[0]!r}, which is no class of the target: the classes "
+            f"are {', '.join(map(repr, classes[:10]))}."
+        )
+    by_class = np.array([float(class_weight.get(name, 1.0)) for name in classes])
+    if not (np.isfinite(by_class) & (by_class > 0)).all():
+        raise ValueError("class_weight must hold finite numbers above 0.")
+    return by_class
 
 
 def _importances(scorecard: Scorecard, training: Training, weights: Floats | None) -> Floats:

@@ -59,7 +59,7 @@ class FreedNaiveBayes(Member):
         pieces = main_pieces(inputs, lambda column: [Bins(column.place, cuts[column.place], 1.0)])
         codes = [block.codes[rows] for block in encode(pieces, inputs)]
         sizes = [piece.size for piece in pieces]
-        tables = naive_tables(codes, sizes, labels, weights, inputs.n_classes)
+        tables = naive_tables(codes, sizes, labels, weights, inputs.unit)
         return Design(pieces, centred_target(tables, inputs.n_outputs))
 
 
