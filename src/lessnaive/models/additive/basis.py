@@ -14,6 +14,7 @@ from lessnaive import _core
 from lessnaive.models.additive.columns import Codes, Numbers, code_type
 
 __all__ = [
+    "LARGEST_ON_A_CURVE",
     "Bins",
     "Curve",
     "Encoded",
@@ -37,7 +38,8 @@ _NO_VALUES = np.empty(0)
 
 # Standard deviations at which a line ends.
 LINE_END = 5.0
-_LARGEST = float(np.finfo(np.float64).max)
+# Numbers larger than this are binned only: sums of them may overflow.
+LARGEST_ON_A_CURVE = 1e300
 # Knots closer than this, relative to the largest, count as one.
 _CLOSEST = 1e-10
 
@@ -180,16 +182,14 @@ class Line(NumericPiece):
 
     def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return standardized values, cut off at five deviations; 0 where missing."""
-        x = columns[self.column].values / self.deviation - self.mean / self.deviation
+        x = (columns[self.column].values - self.mean) / self.deviation
         x = np.clip(np.where(np.isnan(x), 0.0, x), -LINE_END, LINE_END)
         return Encoded(_LINE, 1, _NO_CODES, x)
 
     def curve(self, parameters: Floats) -> Curve:
         """Return the line and its level ends."""
-        with np.errstate(over="ignore"):
-            edges = self.mean + self.deviation * np.array([-LINE_END, LINE_END])
-        edges = np.clip(edges, -_LARGEST, _LARGEST)
-        offset = (edges / self.deviation - self.mean / self.deviation)[[0, 0, 1], None] * parameters
+        edges = self.mean + self.deviation * np.array([-LINE_END, LINE_END])
+        offset = LINE_END * parameters * np.array([[-1.0], [-1.0], [1.0]])
         slope = parameters / self.deviation * np.array([[0.0], [1.0], [0.0]])
         return Curve(edges, offset, slope, np.zeros(parameters.shape[1]))
 
@@ -262,7 +262,7 @@ def hat_of(column: Numbers, n_knots: int, penalty: float, fusion: float) -> Hat 
     share = np.clip(at - whole, 0.0, 1.0)
     knots = np.unique(low * (1.0 - share) + high * share)
     knots[0], knots[-1] = values[0], values[-1]
-    if knots[-1] / 2 - knots[0] / 2 > _LARGEST / 4:
+    if np.abs(knots).max() > LARGEST_ON_A_CURVE:
         return None
     apart = np.diff(knots) > _CLOSEST * np.abs(knots).max()
     knots = knots[np.append(True, apart)]
