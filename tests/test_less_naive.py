@@ -61,7 +61,7 @@ def xor(n_rows=1200, seed=0):
 def test_scorecard_is_the_sum_of_the_members(n_classes):
     X, y = mixed(500, n_classes)
     inputs = inputs_of(X, y)
-    folds = split_rows(3, inputs.labels, 0)
+    folds = split_rows(5, inputs.labels, 0)
     members = [fit_member(m, inputs, folds, tol=1e-6, max_iter=100) for m in MEMBERS]
     model = LessNaiveClassifier(pairs=0).fit(X, y)
     assert [m.penalty for m in model.members_] == [m.penalty for m in members]
@@ -72,9 +72,7 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
         out = np.empty((len(y), inputs.n_outputs))
         rows.scores(member.solution.parameters, out)
         total += report.weight * centred(out)
-    np.testing.assert_allclose(
-        model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -110,9 +108,7 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
         first, second = trees.coarse[a], trees.coarse[b]
         out += table[first.codes.astype(int) * second.size + second.codes]
     total += weights["trees"] * centred(out)
-    np.testing.assert_allclose(
-        model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
 
 
 def test_one_term_per_column_and_pair():

@@ -49,10 +49,20 @@ class Numbers:
         return values[known][order], np.cumsum(weights[known][order])
 
     @cached_property
+    def _last(self) -> NDArray[np.intp]:
+        """Places of the last of equal values among the ordered ones."""
+        values = self.ordered[0]
+        return np.flatnonzero(np.append(values[1:] > values[:-1], len(values) > 0))
+
+    @cached_property
     def distinct(self) -> Floats:
         """The different values, in order."""
-        values = self.ordered[0]
-        return values[np.append(True, values[1:] > values[:-1])] if len(values) else values
+        return self.ordered[0][self._last]
+
+    @cached_property
+    def weight_up_to(self) -> Floats:
+        """The weight of all values up to each of the different ones."""
+        return self.ordered[1][self._last]
 
     @property
     def has_gaps(self) -> bool:

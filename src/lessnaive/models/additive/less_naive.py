@@ -27,6 +27,8 @@ __all__ = ["LessNaiveClassifier"]
 
 Floats = NDArray[np.float64]
 
+# Folds of tables of up to so many rows, and of larger ones.
+_FEW_ROWS, _FOLDS = 1000, (5, 3)
 # Penalties and weights of members are chosen with so many rows at most.
 _MOST_JUDGED = 60_000
 
@@ -45,7 +47,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         "categorical_features": [StrOptions({"from_dtype", "all"}), "array-like", None],
         "monotonic_cst": [dict, "array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "cv": ["cv_object"],
+        "cv": ["cv_object", None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -67,7 +69,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         categorical_features: Any = "from_dtype",
         monotonic_cst: Mapping[str, int] | ArrayLike | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
-        cv: Any = 3,
+        cv: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -156,7 +158,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         if not isinstance(cv, Integral) and cv is not None:
             return split_rows(cv, labels, self.random_state, weights=weights)
         there = np.flatnonzero(np.ones(len(labels)) if weights is None else weights > 0)
-        n_folds = min(3 if cv is None else int(cv), int(np.bincount(labels[there]).max()))
+        n_folds = _FOLDS[len(there) > _FEW_ROWS] if cv is None else int(cv)
+        n_folds = min(n_folds, int(np.bincount(labels[there]).max()))
         if n_folds < 2:
             return []
         if len(there) > _MOST_JUDGED:
