@@ -19,6 +19,7 @@ from lessnaive import (
     FractionalNB,
     GroupLassoNB,
     HybridLRNB,
+    LessNaiveClassifier,
     NaiveBayes,
     NBLogistic,
     NBLogisticCV,
@@ -138,6 +139,12 @@ _MODELS = [
     NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
     NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
+    LessNaiveClassifier(class_weight={"u": 2.0}, monotonic_cst=None).fit(
+        _X, ["u", "v", "w", "u", "v", "w"]
+    ),
+    LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
+        pd.concat([_X] * 120), np.tile([1, 0, 1, 1, 0, 0], 120) ^ (np.arange(720) % 7 == 0)
+    ),
     HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 

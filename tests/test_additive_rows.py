@@ -84,9 +84,9 @@ def test_objective_and_gradient(n_classes, with_offset):
 def test_minimum_is_that_of_scipy(n_classes, n_rows):
     weighted = n_rows > 1000
     newton, _, objective, shape, _ = problem(n_rows, n_classes, weighted=weighted, n_wide=30)
+    W = np.zeros(shape)
     for lam in (10.0, 0.1):  # the second from where the first one ended
-        W = np.zeros(shape) if lam == 10.0 else W  # noqa: F821
-        steps, products, finished, _, gain = newton.minimize(lam, 1e-13, 200, W)
+        steps, _, finished, _, gain = newton.minimize(lam, 1e-13, 200, W)
         assert finished
         assert 0 < steps < 60
         assert gain < 1e-9
@@ -170,11 +170,11 @@ def test_bad_arrays_are_refused():
     kinds, sizes, codes, values = blocks
     with pytest.raises(ValueError, match="a code is too large"):
         _core.AdditiveRows(kinds, [6, 5, 1, 300], codes, values, labels, None, None, 2)
+    short = [codes[0][1:], *codes[1:]]
     with pytest.raises(ValueError, match="codes differ in length"):
-        short = [codes[0][1:], *codes[1:]]
         _core.AdditiveRows(kinds, sizes, short, values, labels, None, None, 2)
     with pytest.raises(ValueError, match="a label is no class"):
         _core.AdditiveRows(kinds, sizes, codes, values, labels + 1, None, None, 2)
+    signed = [codes[0].astype(np.int64), *codes[1:]]
     with pytest.raises(ValueError, match="unsigned integers"):
-        signed = [codes[0].astype(np.int64), *codes[1:]]
         _core.AdditiveRows(kinds, sizes, signed, values, labels, None, None, 2)

@@ -269,12 +269,12 @@ def _shares(up_to: Floats, done: float, n_parts: int) -> list[int]:
     Each part takes its share of the weight that is left after those before it.
     """
     out: list[int] = []
-    last = len(up_to) - 1
-    begin = 0
+    last, begin = len(up_to) - 1, 0
+    rounding = 1e-9 * up_to[-1]  # of sums of weights, which must not decide
     for left in range(n_parts, 1, -1):
         wanted = done + (up_to[-1] - done) / left
-        at = int(np.searchsorted(up_to, wanted * (1 - 1e-12)))
-        if at > begin and wanted - up_to[at - 1] <= up_to[at] - wanted:
+        at = int(np.searchsorted(up_to, wanted - rounding))
+        if at > begin and wanted - up_to[at - 1] <= up_to[at] - wanted + rounding:
             at -= 1  # which is nearer
         begin = at + 1
         if begin > last:

@@ -34,12 +34,110 @@ _MOST_JUDGED = 60_000
 
 
 class LessNaiveClassifier(ScorecardClassifier):
-    """Additive curves and tables of pairs.
+    r"""Additive curves and a few pairs, chosen and weighted by cross-validation.
+
+    The score of a class is a sum of a curve or table for each column and a table for each of a few
+    pairs of columns,
+
+    .. math::
+        s_c(x) = b_c + \sum_j f_{jc}(x_j) + \sum_{(j, k)} g_{jkc}(x_j, x_k),
+
+    and a softmax makes probabilities of the scores. No parameter needs setting. Three additive
+    models are fitted and added up, with weights v of 0 or more,
+
+    - *smooth*: curves that are straight between ten knots;
+    - *steps*: twenty bins of about equal weight, plus a straight line;
+    - *freed*: naive Bayes with the bins that MODL finds, one weight per column, and then each score
+      freed from its place at a price;
+
+    each of which minimizes
+
+    .. math::
+        -\sum_i w_i \log p_i + \frac{\lambda}{2} \sum_p m_p (W_p - W^0_p)^2
+        + \frac{\lambda}{2} \sum_p f_p (W_{p+1} - W_p)^2 ,
+
+    where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
+    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/3)^2`. If there are rows enough, pairs
+    are looked for in what the columns alone leave unexplained; tables of the pairs and trees that
+    look at one pair each are added in the same way, and are used if the log-loss of held-out rows
+    falls by 0.5 % or more. Everything is then written as one scorecard, in which what a pair says
+    about one of its columns alone is part of the curve of that column.
+
+    Missing values are a value of their own where there were some in training, and add nothing
+    where there were none. Values never seen add nothing.
 
     Parameters
     ----------
     pairs : int, default=20
         At most so many pairs of columns; 0 for a model that is purely additive.
+    categorical_features : "from_dtype", "all", or names, positions or a mask, default="from_dtype"
+        Columns that are categorical; by default those of text, categories, booleans and objects.
+    monotonic_cst : dict of names, array-like of shape (n_features,) or None, default=None
+        For two classes: 1 for columns whose score must not fall when their value rises, -1 for
+        those whose score must not rise, 0 for the others. The score of the second class is meant.
+        Such columns are in no pair.
+    class_weight : dict of classes, "balanced" or None, default=None
+        Weights of the classes, by which those of the rows are multiplied; "balanced" gives all
+        classes the same total weight. Probabilities are then those of a population in which the
+        classes have these weights: do not use it if probabilities are to be read as frequencies.
+    cv : int, splitter, iterable or None, default=None
+        Number of stratified folds, or something that splits the rows. None: 5 folds for up to 1,000
+        rows, else 3. Of more than 60,000 rows a sample of that size is split, unless the folds
+        themselves are given.
+    random_state : int, RandomState or None, default=0
+        The seed of the shuffle of the folds.
+    n_jobs : int, default=None
+        Number of models side by side, in threads. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    tol : float, default=1e-6
+        A model is fitted when the next step promises to lower its objective by less than this per
+        row (per unit of weight).
+    max_iter : int, default=100
+        Most steps of Newton's method for one model.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes.
+    scorecard_ : Scorecard
+        The fitted model: a term for each column, then one for each pair.
+    importances_ : array of shape (n_terms,)
+        For each term of the scorecard, the mean absolute contribution to the score, relative to the
+        mean of the term over the training rows; the mean is over training rows and classes, with
+        scores centred over the classes.
+    pairs_ : list of pairs of names
+        The columns of each pair, the strongest first.
+    members_ : list of MemberReport
+        What each of the models contributed: name, penalty, weight in the sum, and log-loss on
+        held-out rows. With pairs, "tables" and "trees" are among them.
+    cv_log_loss_ : float or None
+        Log-loss of held-out rows, with weights of the members from the other folds; None if there
+        were too few rows to hold any out.
+    n_iter_ : int
+        Most steps that one of the models took.
+    converged_ : bool
+        Whether all models were fitted to `tol`.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, if they have names.
+
+    See Also
+    --------
+    NaiveBayes : Counting alone, for batches and speed.
+
+    Examples
+    --------
+    >>> from lessnaive import LessNaiveClassifier, datasets
+    >>> X, y = datasets.load_penguins()
+    >>> model = LessNaiveClassifier().fit(X, y)
+    >>> [member.name for member in model.members_]
+    ['smooth', 'steps', 'freed']
+    >>> model.cv_log_loss_ < 0.05
+    True
+    >>> X.columns[model.importances_.argmax()]
+    'bill_length_mm'
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -89,7 +187,23 @@ class LessNaiveClassifier(ScorecardClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row; those of weight 0 are left out. Weight 2 is the row twice, in the
+            same fold: a row and its weight are never split between folds.
+
+        Returns
+        -------
+        LessNaiveClassifier
+            The estimator itself.
+        """
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
         folds = self._folds(training)
         training, folds = _present(training, folds)

@@ -50,7 +50,9 @@ def naive_tables(
     counts = [
         np.bincount(
             column.astype(np.int64) * n_classes + labels, weights, minlength=size * n_classes
-        ).reshape(size, n_classes)
+        )
+        .reshape(size, n_classes)
+        .astype(np.float64)
         for column, size in zip(codes, sizes, strict=True)
     ]
     tables = [_scores(counted, totals) for counted in counts]

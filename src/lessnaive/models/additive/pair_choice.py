@@ -29,7 +29,7 @@ _CANDIDATES = 8
 _TOL, _STEPS = 1e-4, 6
 
 
-def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[Piece]:
+def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[PairCells]:
     """Return a table for each pair of places."""
     return [
         PairCells((a, b), (coarse[a].codes, coarse[b].codes), (coarse[a].size, coarse[b].size))

@@ -28,7 +28,7 @@ _FOLD_STEPS = 30
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_RULES = {"leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20}
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.1, 20
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
@@ -86,8 +86,9 @@ def _path(
         blocks = [*mains[1], *encode(tables, inputs)]
         fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    states: list[Floats | None] = [None] * len(folds)
-    best, kept = np.inf, (_PENALTIES[0], np.empty(0))
+    states = [fit.start for fit in fits]
+    best = np.inf
+    kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
     for lam in _PENALTIES:
         scores = np.zeros((inputs.n_rows, n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
@@ -169,5 +170,9 @@ def _boosting(
         inputs.n_classes,
         learned,
         judged,
-        **_RULES,
+        _LEAVES,
+        _RIDGE,
+        _LEAST_WEIGHT,
+        _RATE,
+        _PATIENCE,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
@@ -85,7 +86,7 @@ def fit_member(
 
 def _choose(
     fits: list[Fit],
-    tests: list[object],
+    tests: Sequence[_core.AdditiveRows],
     inputs: Inputs,
     folds: Folds,
     step: Callable[[], None],
@@ -99,7 +100,7 @@ def _choose(
     )
     if not folds:
         return kept
-    states: list[Floats | None] = [None] * len(fits)
+    states = [fit.start for fit in fits]
     for lam in PENALTIES:
         scores = np.zeros((inputs.n_rows, inputs.n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
