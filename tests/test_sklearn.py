@@ -116,7 +116,7 @@ class NaiveBayesOnStrings(NaiveBayes):
         NBLogistic(penalty="l2", lam=0.1, standardize=False),
         NBLogisticCV(n_lams=4, cv=2),
         LessNaiveClassifier(),
-        LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-9),
+        LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-12),
         LessNaiveClassifier(categorical_features="all", pairs=2, n_jobs=2),
         HybridLRNB(),
         HybridLRNB(assignment=[0], lam=0.1, numeric="mdlp", categorical_features="all"),
