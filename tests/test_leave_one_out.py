@@ -154,3 +154,12 @@ def test_noise_is_not_trusted():
     wary = AttributeWeightedNB(l2=1e-3, leave_one_out=True).fit(X, y)
     assert fooled.weights_.min() > 0.8
     assert np.abs(wary.weights_).max() < 0.5
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+@pytest.mark.parametrize("gaps", [1, 2])
+def test_a_gap_that_is_the_only_one(numeric, gaps):
+    """Without its row there is no gap, and a missing value says nothing."""
+    X, y = number_table()
+    X.iloc[:gaps, 1] = np.nan
+    check(X, y, numeric=numeric, missing="category")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms import Lookup, TableTerm
+from lessnaive.scorecard.terms import Lookup, QuadraticTerm, TableTerm
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 
@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 # Weights that should add up to one may miss it by this much.
 _ROUNDING = 1e-9
+# What a missing value says, among the parameters of parabolas.
+_MISSING = 3
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,15 @@ def gather_evidence(
         values = np.asarray(operand.values)
         if np.isinf(values).any():
             raise infinite_value(term.name)
-        sharpness = None if own is None else own.sharpness[place]
-        curves.append((values, operand.parameters, own_term, sharpness, place))
+        sharpness, parameters = None, operand.parameters
+        if own is not None and own_term is not None:
+            sharpness = own.sharpness[place]
+            gaps = term.counts[0].sum() if isinstance(term, QuadraticTerm) else np.inf
+            if gaps <= own.left_out + _ROUNDING:  # without the row there is no gap
+                parameters = parameters.copy()
+                parameters[_MISSING] = 0.0
+                own_term = np.where(np.isnan(values), 0.0, own_term)
+        curves.append((values, parameters, own_term, sharpness, place))
     return _core.Evidence(
         [lookup.codes for lookup, _, _ in coded],
         [lookup.shift for lookup, _, _ in coded],

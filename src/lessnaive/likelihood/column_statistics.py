@@ -153,6 +153,12 @@ class ValueMoments:
         """Multiply all weights by a factor; means stay where they are."""
         self.moments = self.moments * np.array([factor, 1.0, 1.0, factor, factor, factor])
 
+    def of_classes(self, places: NDArray[np.int64]) -> ValueMoments:
+        """Return the moments of some classes."""
+        out = ValueMoments(len(places))
+        out.moments = self.moments[places]
+        return out
+
     def has_values(self) -> bool:
         """Whether any row had a value."""
         return bool(self.moments[:, 0].any())

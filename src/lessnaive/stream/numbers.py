@@ -71,6 +71,26 @@ class NumberSummary:
         """Make room for new classes: class c becomes class places[c]."""
         self.core.spread_classes(places.tolist(), n_classes)
 
+    def of_classes(self, places: NDArray[np.int64]) -> NumberSummary:
+        """Return a summary of some classes; no row is of any other."""
+        n_classes, size, unit, missing, values, labels, weights, levels = self.core.__getstate__()
+        place_of = {place: i for i, place in enumerate(places.tolist())}
+        state = (
+            len(places),
+            size,
+            unit,
+            [missing[place] for place in place_of],
+            values,
+            [place_of[label] for label in labels],
+            weights,
+            [
+                (v, np.reshape(w, (-1, n_classes))[:, places].ravel().tolist(),
+                 [e[place] for place in place_of] if e else [])
+                for v, w, e in levels
+            ],
+        )  # fmt: skip
+        return self._of_state(state)
+
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor."""
         self.core.decay(factor)
@@ -112,12 +132,16 @@ class NumberSummary:
             rows["weights"].numbers(n_rows, 0.0).tolist(),
             [_level_from_plain(level, n_classes) for level in fields["levels"].items()],
         )
-        out = cls.__new__(cls)
-        out.core = _core.QuantileSummary.__new__(_core.QuantileSummary)
         try:
-            out.core.__setstate__(state)
+            return cls._of_state(state)
         except ValueError as error:
             raise node.error(str(error)) from None
+
+    @classmethod
+    def _of_state(cls, state: tuple[Any, ...]) -> Self:
+        out = cls.__new__(cls)
+        out.core = _core.QuantileSummary.__new__(_core.QuantileSummary)
+        out.core.__setstate__(state)
         return out
 
 

@@ -27,6 +27,9 @@ __all__ = ["StreamStatistics"]
 
 Floats = NDArray[np.float64]
 
+# Weight of all rows, so that sums of a few such numbers are numbers.
+_MOST_SEEN = 1e300
+
 
 class StreamStatistics:
     """Class counts and what is kept of each column, in bounded memory.
@@ -113,11 +116,26 @@ class StreamStatistics:
 
     def with_classes(self, found: NDArray[Any]) -> tuple[Self, NDArray[np.int64]]:
         """Statistics that know these classes too (a copy if some are new), and their places."""
-        known = {label: place for place, label in enumerate(self.classes.tolist())}
-        new = [label for label in found.tolist() if label not in known]
-        if not new:
+        if self.check_classes(found):
+            known = {label: place for place, label in enumerate(self.classes.tolist())}
             places = [known[label] for label in found.tolist()]
             return self, np.array(places, dtype=np.int64)
+        classes = np.unique(np.concatenate([self.classes, found]))
+        grown = copy.deepcopy(self)
+        moved = np.searchsorted(classes, self.classes)
+        grown.classes = classes
+        grown.class_count = np.zeros(len(classes))
+        grown.class_count[moved] = self.class_count
+        for column in grown.columns:
+            column.spread_classes(moved, len(classes))
+        return grown, np.searchsorted(classes, found)
+
+    def check_classes(self, found: NDArray[Any]) -> bool:
+        """Whether all of these classes are known; ValueError if any cannot be added."""
+        known = set(self.classes.tolist())
+        new = [label for label in found.tolist() if label not in known]
+        if not new:
+            return True
         if self.fixed:
             raise ValueError(
                 f"y holds the class {new[0]!r}, which is not among the classes given in the first "
@@ -128,15 +146,7 @@ class StreamStatistics:
                 f"Unknown label type: y holds {new[0]!r}, but the classes so far are "
                 f"{self.classes.tolist()}: convert all labels to one type."
             )
-        classes = np.unique(np.concatenate([self.classes, found]))
-        grown = copy.deepcopy(self)
-        moved = np.searchsorted(classes, self.classes)
-        grown.classes = classes
-        grown.class_count = np.zeros(len(classes))
-        grown.class_count[moved] = self.class_count
-        for column in grown.columns:
-            column.spread_classes(moved, len(classes))
-        return grown, np.searchsorted(classes, found)
+        return False
 
     def with_columns(self, parameters: StreamParameters, names: Sequence[str]) -> Self:
         """Statistics with more columns (a copy), of which no row so far had a value.
@@ -221,6 +231,8 @@ class StreamStatistics:
             Sample weights.
         """
         self._check_kinds(parameters)
+        if weights is not None and self.seen + float(weights.sum()) > _MOST_SEEN:
+            raise ValueError("the weights of all rows add up to more than 1e300: scale them down.")
         batch = Batch.read(self.columns, columns, labels, weights, parameters.forgetting)
         if self._summarized() and self.seen + batch.weight > MOST_WEIGHT:
             raise ValueError("the weights of all rows add up to more than 2**53: scale them down.")
@@ -230,13 +242,23 @@ class StreamStatistics:
         # From here on nothing can go wrong.
         if due > 0:
             self._add(parameters, batch.rows(0, due))
-            self.binnings = find_binnings(parameters, dict(enumerate(self.columns)))
+            self.binnings = find_binnings(parameters, dict(enumerate(self._seen_classes())))
             self.found_at = float(reached[due - 1])
         if due < len(labels):
             self._add(parameters, batch.rows(due, len(labels)))
         for j, moments in batch.moments.items():
             cast(ValueMoments, self.columns[j]).moments = moments
         self.seen = float(reached[-1])
+
+    def _seen_classes(self) -> Sequence[StreamColumn]:
+        """Columns without the classes of which no row has come so far, unless they were given.
+
+        Bins depend on the number of classes, and must not on what comes later in a batch.
+        """
+        seen = np.flatnonzero(self.class_count)
+        if self.fixed or len(seen) == len(self.classes):
+            return self.columns
+        return [column.of_classes(seen) for column in self.columns]
 
     def _add(self, parameters: StreamParameters, batch: Batch) -> None:
         weights, decay = batch.decayed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from typing import Any, Self
@@ -55,6 +56,13 @@ class KeptValues(ValueCounts):
         out = cls(len(counts.missing), counts.levels, most)
         out.counts, out.missing = counts.counts.copy(), counts.missing.copy()
         out._declared = counts._declared
+        return out
+
+    def of_classes(self, places: NDArray[np.int64]) -> KeptValues:
+        """Return the counts of some classes; no row is of any other."""
+        out = copy.copy(self)
+        out.counts, out.missing = self.counts[:, places], self.missing[places]
+        out.rest = self.rest[places]
         return out
 
     def decay(self, factor: float) -> None:

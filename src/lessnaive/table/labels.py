@@ -63,7 +63,10 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: give one weight per row"
         )
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    try:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("sample_weight holds a number too large for a float.") from None
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight holds NaN or infinite values: give finite weights.")
     if (weights < 0).any():

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
 from lessnaive.exceptions import warn_caller
@@ -254,6 +255,7 @@ class FractionalNB(ScorecardClassifier):
         self.refresh = refresh
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -412,5 +414,7 @@ class FractionalNB(ScorecardClassifier):
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         node, rest = state.pop("stream")
         fit = FractionalFit.from_plain(rest, scorecard)
-        stream = None if node.is_null() else FractionalStream.from_plain(node, scorecard)
+        stream = None
+        if not node.is_null():
+            stream = FractionalStream.from_plain(node, scorecard, int(self.batch_size))
         self._adopt(fit, stream)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
@@ -26,6 +27,9 @@ from lessnaive.validation.folds import drawn, split_rows
 __all__ = ["GroupLassoNB"]
 
 Floats = NDArray[np.float64]
+
+# Weights of all rows together are no smaller, so that their squares are numbers.
+_LEAST_WEIGHT = 1e-100
 
 
 class GroupLassoNB(ScorecardClassifier):
@@ -180,6 +184,7 @@ class GroupLassoNB(ScorecardClassifier):
         self.variance_floor = variance_floor
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -230,6 +235,12 @@ class GroupLassoNB(ScorecardClassifier):
             variance_floor=self.variance_floor,
         )
         statistics = learn(counting, training, allow_empty=allow_empty)
+        total = float(statistics.class_count.sum())
+        if not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
+            raise ValueError(
+                f"sample_weight adds up to {total:.3g}, which is too small or too large to compute "
+                "with: scale the weights to a mean near 1."
+            )
         plain = make_scorecard(counting, statistics)
         columns = group_columns(counting, statistics, plain, self.standardize)
         problem = PenalizedTable(

@@ -14,6 +14,7 @@ from scipy.special import softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
@@ -222,6 +223,7 @@ class HybridLRNB(ScorecardClassifier):
         self.variance_floor = variance_floor
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Divide the columns and fit both parts.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
@@ -173,6 +174,7 @@ class NBLogisticCV(FittedLogistic):
         self.variance_floor = variance_floor
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalty and fit the model.
 

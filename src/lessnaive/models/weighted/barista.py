@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
@@ -181,6 +182,7 @@ class BaristaNB(LearnedWeights):
         self.variance_floor = variance_floor
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

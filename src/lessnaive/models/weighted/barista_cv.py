@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
@@ -178,6 +179,7 @@ class BaristaNBCV(LearnedWeights):
         self.variance_floor = variance_floor
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @OneBlasThread()
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalties and fit the model.
 
