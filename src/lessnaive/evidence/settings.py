@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import repeat
 from numbers import Integral, Real
 from typing import Any, Self, get_args
 
@@ -11,29 +13,36 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
+from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.logarithm import log_ratio
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
+from lessnaive.likelihood.settings import LikelihoodSettings
 
 __all__ = ["GENERATIVE_CONSTRAINTS", "EvidenceSettings", "check_priors", "log_prior"]
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceSettings:
+class EvidenceSettings(LikelihoodSettings):
     """How a table becomes naive Bayes.
 
     Attributes
     ----------
-    numeric, categorical, n_bins, smoothing, priors, missing, variance_floor, beta
+    numeric, smoothing, missing, variance_floor, beta, categorical, n_bins, priors
         As the parameters of :class:`~lessnaive.NaiveBayes`.
     """
 
-    numeric: str = "gaussian"
     categorical: str = "values"
     n_bins: int = 10
-    smoothing: float | str = 1.0
     priors: str | ArrayLike = "smoothed"
-    missing: str = "ignore"
-    variance_floor: float = 1e-9
-    beta: tuple[ArrayLike, ArrayLike] | None = None
+
+    def by_column(self, n_classes: int, n_columns: int) -> Iterator[Self]:
+        """Yield the settings of each column: `beta` as one number per class."""
+        if self.beta is None:
+            yield from repeat(self, n_columns)
+            return
+        given = broadcast_beta(self.beta, n_classes, n_columns)
+        for j in range(n_columns):
+            yield replace(self, beta=(given[0, :, j], given[1, :, j]))
 
     @classmethod
     def of(cls, estimator: Any, **fixed: Any) -> Self:
@@ -58,7 +67,7 @@ class EvidenceSettings:
 #: ``categorical_features``, may have.
 GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
-    "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],
+    "numeric": [StrOptions({*NUMERIC_LIKELIHOODS, *get_args(Discretization)})],
     "categorical": [StrOptions({"values", "modl"})],
     "n_bins": [Interval(Integral, 2, None, closed="left")],
     "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],

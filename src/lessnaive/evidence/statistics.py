@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.binning import Binning, Discretization, find_binnings
+from lessnaive.encoding.binning import Discretization, find_binnings
 from lessnaive.evidence.settings import EvidenceSettings
-from lessnaive.likelihood.column_statistics import (
-    ColumnStatistics,
-    ValueCounts,
-    ValueMoments,
-    update_all,
-)
+from lessnaive.likelihood.base import AdditiveStatistics, ColumnStatistics, update_all
+from lessnaive.likelihood.counts import ValueCounts
+from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.table import Kind, Schema
 from lessnaive.table.training import Training, no_values
 
@@ -42,7 +40,11 @@ class NaiveBayesStatistics:
     schema: Schema
     classes: NDArray[Any]
     class_count: NDArray[np.float64]
-    columns: list[ColumnStatistics | Binning]
+    columns: list[ColumnStatistics]
+
+    def pooled(self) -> NaiveBayesStatistics:
+        """Return statistics in which each class has, in each column, the sums over all classes."""
+        return replace(self, columns=[column.pooled() for column in self.columns])
 
 
 def count_table(
@@ -73,7 +75,8 @@ def count_table(
         n_bins=settings.n_bins,
         allow_empty=allow_empty,
     )
-    others = {j: _empty(schema, j, n_classes) for j in range(len(schema)) if j not in binnings}
+    empty = {j: _empty(schema, j, n_classes, settings) for j in range(len(schema))}
+    others = {j: column for j, column in empty.items() if j not in binnings}
     rows = training.labels, training.weights
     update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
     for j, column in others.items():
@@ -82,11 +85,16 @@ def count_table(
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])
-    columns = [binnings[j] if j in binnings else others[j] for j in range(len(schema))]
+    columns: list[ColumnStatistics] = [
+        binnings[j] if j in binnings else others[j] for j in range(len(schema))
+    ]
     return NaiveBayesStatistics(schema, training.classes, class_count[0], columns)
 
 
-def _empty(schema: Schema, j: int, n_classes: int) -> ColumnStatistics:
-    if not schema.categorical[j]:
-        return ValueMoments(n_classes)
-    return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
+def _empty(
+    schema: Schema, j: int, n_classes: int, settings: EvidenceSettings
+) -> AdditiveStatistics:
+    if schema.categorical[j]:
+        return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
+    # A column without values has no bins; what else it is then makes no difference.
+    return NUMERIC_LIKELIHOODS.get(settings.numeric, ValueMoments)(n_classes)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lessnaive._sklearn import parameter_names
-from lessnaive.encoding.binning import Binning
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings, check_priors
@@ -124,8 +123,7 @@ def stream_of(
     parameters: StreamParameters, learned: NaiveBayesStatistics
 ) -> StreamStatistics | None:
     """Return a stream that goes on from what was learned from a table; None if that has bins."""
-    columns = [column for column in learned.columns if not isinstance(column, Binning)]
-    if len(columns) < len(learned.columns):
+    if not all(column.can_go_on for column in learned.columns):
         return None
     rows = learned.schema, learned.classes, learned.class_count
-    return StreamStatistics.going_on(parameters, *rows, columns)
+    return StreamStatistics.going_on(parameters, *rows, learned.columns)

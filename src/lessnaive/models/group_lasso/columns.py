@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.likelihood.column_statistics import ValueMoments
 from lessnaive.likelihood.gaussian import Gaussian
+from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.models.group_lasso import DiscreteGroup, GaussianGroup, Group
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 

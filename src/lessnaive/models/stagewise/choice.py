@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.pooling import pooled
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.stagewise.level_scores import LevelScores
@@ -67,7 +66,7 @@ def evidence_of(
     """
     settings, model = EvidenceSettings.of(parameters), type(parameters).__name__
     one, statistics = learn_naive_bayes(settings, training, model, allow_empty=allow_empty)
-    zero = make_scorecard(settings, pooled(statistics), model)
+    zero = make_scorecard(settings, statistics.pooled(), model)
     n_levels = n_levels_of(parameters.epsilon)
     return zero, one, LevelScores(zero, one, training.table.columns, n_levels, parameters.nu)
 
