@@ -64,6 +64,7 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
 }
 
 void bind_table(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 import lessnaive
+from lessnaive.cli.app import app
 from lessnaive.cli.demo import run_demo
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
@@ -22,29 +23,9 @@ from lessnaive.cli.options import (
 )
 from lessnaive.cli.prediction import read_model, read_rows
 from lessnaive.cli.reading import TableFile
-from lessnaive.cli.streaming import stream_command
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.cli.views import counted, show_evaluation, show_explanation, show_model
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
-
-__all__ = ["app"]
-
-_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-@click.group(context_settings=_CONTEXT, invoke_without_command=True)
-@click.version_option(lessnaive.__version__, message="lessnaive %(version)s")
-@click.pass_context
-def app(context: click.Context) -> None:
-    """Naive Bayes for tables as they are: numbers, text, true/false, gaps, new categories.
-
-    A TABLE is a CSV file (also .csv.gz) with the names of the columns in its first line, a Parquet
-    file, or - for CSV on standard input.
-
-    To see everything at work: lessnaive demo
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 @app.command("fit", short_help="Learn a model from TABLE and write it to a file.")
@@ -68,9 +49,6 @@ def fit_command(file: TableFile, output: str, learning: Learning) -> None:
     except ValueError as error:
         raise InputError(str(error)) from None
     Display().line(f"{learning.model_name} learned from {_size(data)}; wrote {output}")
-
-
-app.add_command(stream_command)
 
 
 @app.command("predict", short_help="Predict the class of each row of TABLE.")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.likelihood.column_statistics import ValueCounts, update_all
+from lessnaive.scorecard.encodings import Groups, Intervals
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training, no_values

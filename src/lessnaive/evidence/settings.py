@@ -1,33 +1,61 @@
-"""Parameters that all table models share: how a column becomes a likelihood."""
+"""Settings that all table models share: how a column becomes a likelihood."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Protocol, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.logarithm import log_ratio
 
-__all__ = ["GENERATIVE_CONSTRAINTS", "GenerativeParameters", "check_priors", "log_prior"]
+__all__ = ["GENERATIVE_CONSTRAINTS", "EvidenceSettings", "check_priors", "log_prior"]
 
 
-class GenerativeParameters(Protocol):
-    """Parameters of an estimator that say how counts become likelihoods."""
+@dataclass(frozen=True, eq=False)
+class EvidenceSettings:
+    """How a table becomes naive Bayes.
 
-    numeric: str
-    categorical: str
-    n_bins: int
-    smoothing: float | str
-    priors: str | ArrayLike
-    missing: str
-    variance_floor: float
+    Attributes
+    ----------
+    numeric, categorical, n_bins, smoothing, priors, missing, variance_floor, beta
+        As the parameters of :class:`~lessnaive.NaiveBayes`.
+    """
+
+    numeric: str = "gaussian"
+    categorical: str = "values"
+    n_bins: int = 10
+    smoothing: float | str = 1.0
+    priors: str | ArrayLike = "smoothed"
+    missing: str = "ignore"
+    variance_floor: float = 1e-9
+    beta: tuple[ArrayLike, ArrayLike] | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, **fixed: Any) -> Self:
+        """Return the settings that an estimator has as parameters.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Parameters that it does not have keep their defaults.
+        **fixed
+            Settings that do not depend on its parameters.
+
+        Returns
+        -------
+        EvidenceSettings
+        """
+        names = [field.name for field in fields(cls) if hasattr(estimator, field.name)]
+        return cls(**{**{name: getattr(estimator, name) for name in names}, **fixed})
 
 
-#: What values these parameters, and ``categorical_features``, may have.
+#: What values the parameters of estimators that become these settings, and
+#: ``categorical_features``, may have.
 GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
     "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, find_binnings
-from lessnaive.evidence.settings import GenerativeParameters
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.likelihood.column_statistics import (
     ColumnStatistics,
     ValueCounts,
@@ -20,7 +20,7 @@ from lessnaive.likelihood.column_statistics import (
 from lessnaive.table import Kind, Schema
 from lessnaive.table.training import Training, no_values
 
-__all__ = ["NaiveBayesStatistics", "learn"]
+__all__ = ["NaiveBayesStatistics", "count_table"]
 
 
 @dataclass
@@ -45,15 +45,15 @@ class NaiveBayesStatistics:
     columns: list[ColumnStatistics | Binning]
 
 
-def learn(
-    parameters: GenerativeParameters, training: Training, *, allow_empty: bool = False
+def count_table(
+    settings: EvidenceSettings, training: Training, *, allow_empty: bool = False
 ) -> NaiveBayesStatistics:
-    """Count what the parameters ask for, having found bins and groups where they ask for these.
+    """Count what the settings ask for, having found bins and groups where they ask for these.
 
     Parameters
     ----------
-    parameters : estimator
-        Says which likelihood each kind of column has.
+    settings : EvidenceSettings
+        Which likelihood each kind of column has.
     training : Training
         The rows.
     allow_empty : bool, default=False
@@ -64,13 +64,13 @@ def learn(
     NaiveBayesStatistics
     """
     schema, n_classes = training.schema, len(training.classes)
-    binned = parameters.numeric in get_args(Discretization)
+    binned = settings.numeric in get_args(Discretization)
     binnings = find_binnings(
         training,
-        cast(Discretization, parameters.numeric) if binned else None,
-        group=parameters.categorical == "modl",
-        use_missing=parameters.missing == "category",
-        n_bins=parameters.n_bins,
+        cast(Discretization, settings.numeric) if binned else None,
+        group=settings.categorical == "modl",
+        use_missing=settings.missing == "category",
+        n_bins=settings.n_bins,
         allow_empty=allow_empty,
     )
     others = {j: _empty(schema, j, n_classes) for j in range(len(schema)) if j not in binnings}

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
+from lessnaive._sklearn import checked_fit
 from lessnaive.encoding.binning import Binning, find_binnings
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import NaiveBayesStatistics, learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.likelihood.column_statistics import ColumnStatistics, ValueCounts, ValueMoments
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.table.training import Training, read_training
@@ -120,7 +120,7 @@ class RelevanceWeightedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn likelihoods and weights.
 
@@ -139,11 +139,11 @@ class RelevanceWeightedNB(WeightedClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
+        name = type(self).__name__
+        card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
         weights = np.array([relevance(table) for table in tables])
-        card = weighted(make_scorecard(self, statistics), weights)
-        self._adopt(card, weights, statistics.class_count)
+        self._adopt(weighted(card, weights), weights, statistics.class_count)
         return self
 
 

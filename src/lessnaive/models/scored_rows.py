@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.scored_rows import JudgedRows, Panel
 from lessnaive.table.training import Training
@@ -23,13 +22,13 @@ def judge_rows(card: Scorecard, training: Training) -> JudgedRows:
     return JudgedRows(operands, card.intercept, training.labels, training.weights)
 
 
-def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any) -> Panel:
+def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> Panel:
     """Return judges of a cross-validation: each fold is scored by what the others teach.
 
     Parameters
     ----------
-    parameters : estimator
-        Says how a model is learned.
+    settings : EvidenceSettings
+        How a model is learned.
     training : Training
         The rows.
     cv : int, splitter, iterable of (train, test) or None
@@ -42,7 +41,7 @@ def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any
     """
 
     def judge(fold: Fold[Training]) -> JudgedRows:
-        card = make_scorecard(parameters, learn(parameters, fold.train, allow_empty=True))
+        card = learn_naive_bayes(settings, fold.train, "fold", allow_empty=True).scorecard
         return judge_rows(card, fold.test)
 
     splits = split_rows(cv, training.labels, weights=training.weights, shuffle=False)

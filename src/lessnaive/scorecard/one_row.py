@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lessnaive.encoding.encodings import Intervals, Values
 from lessnaive.scorecard.card import Scorecard
+from lessnaive.scorecard.encodings import Intervals, Values
 from lessnaive.scorecard.terms import LinearTerm, QuadraticTerm, TableTerm, Term
 from lessnaive.table import Kind
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.encoding.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.plain import Node
+from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Column, Schema, Value
 
 __all__ = [

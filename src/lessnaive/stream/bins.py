@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import Binning, Discretization, group_counts
-from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
+from lessnaive.scorecard.encodings import Groups, Intervals
 from lessnaive.stream.batch import StreamColumn
 from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.stream.settings import StreamParameters

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
-from lessnaive.encoding.encodings import Intervals
 from lessnaive.plain import Node
+from lessnaive.scorecard.encodings import Intervals
 
 __all__ = ["NumberSummary", "find_bins"]
 

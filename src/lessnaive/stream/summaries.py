@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import MOST_WEIGHT, Binning, Discretization
-from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
 from lessnaive.plain import Node
+from lessnaive.scorecard.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
 from lessnaive.stream.bins import current_column, find_binnings, last_due
 from lessnaive.stream.numbers import NumberSummary

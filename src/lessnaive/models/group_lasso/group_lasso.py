@@ -7,16 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
-from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
@@ -181,7 +178,7 @@ class GroupLassoNB(ScorecardClassifier):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -223,17 +220,9 @@ class GroupLassoNB(ScorecardClassifier):
         self, training: Training, *, allow_empty: bool = False
     ) -> tuple[PenalizedTable, Floats, Floats]:
         """Problems of the columns, class counts, and log-probabilities of the classes."""
-        counting = NaiveBayes(
-            numeric=self.numeric,
-            categorical=self.categorical,
-            n_bins=self.n_bins,
-            smoothing=self.smoothing,
-            priors=self.priors,
-            variance_floor=self.variance_floor,
-        )
-        statistics = learn(counting, training, allow_empty=allow_empty)
-        plain = make_scorecard(counting, statistics)
-        columns = group_columns(counting, statistics, plain, self.standardize)
+        settings, name = EvidenceSettings.of(self), type(self).__name__
+        plain, statistics = learn_naive_bayes(settings, training, name, allow_empty=allow_empty)
+        columns = group_columns(settings, statistics, plain, self.standardize)
         problem = PenalizedTable(
             plain.schema, plain.intercept, columns, adaptive=self.adaptive, solver=self.solver
         )

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
@@ -173,7 +172,7 @@ class NBLogisticCV(FittedLogistic):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalty and fit the model.
 
@@ -192,7 +191,7 @@ class NBLogisticCV(FittedLogistic):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
-        problem = LogisticProblem(self, training)
+        problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
@@ -200,7 +199,7 @@ class NBLogisticCV(FittedLogistic):
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
 
             def score_fold(fold: Fold[Training]) -> Floats:
-                part = LogisticProblem(self, fold.train, allow_empty=True)
+                part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
                 weights = solve_path(part, fold.share * lams, step)
                 return score_path(part, weights, fold.test, SCORES[self.scoring])
 
@@ -210,7 +209,7 @@ class NBLogisticCV(FittedLogistic):
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
         # From the start, so that the model is the very one of NBLogistic with this penalty.
-        solution = minimize(self, problem.loss, problem.penalty(lam), start)
+        solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
         return self

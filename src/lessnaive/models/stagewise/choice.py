@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.pooling import pooled
 from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.stagewise.level_scores import LevelScores
 from lessnaive.models.stagewise.path import PathRules, StagewisePath, losses, walk
 from lessnaive.scorecard import Scorecard
@@ -26,7 +26,7 @@ _SMALLEST_WEIGHT = 1e-6
 _MOST_LEVELS = 10_000
 
 
-class StagewiseParameters(GenerativeParameters, PathRules, Protocol):
+class StagewiseParameters(PathRules, Protocol):
     """Parameters of stagewise naive Bayes."""
 
     epsilon: float
@@ -66,9 +66,9 @@ def evidence_of(
     evidence : LevelScores
         The evidence in the rows at all levels.
     """
-    statistics = learn(parameters, training, allow_empty=allow_empty)
-    zero = make_scorecard(parameters, pooled(statistics))
-    one = make_scorecard(parameters, statistics)
+    settings, model = EvidenceSettings.of(parameters), type(parameters).__name__
+    one, statistics = learn_naive_bayes(settings, training, model, allow_empty=allow_empty)
+    zero = make_scorecard(settings, pooled(statistics), model)
     n_levels = n_levels_of(parameters.epsilon)
     return zero, one, LevelScores(zero, one, training.table.columns, n_levels, parameters.nu)
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
@@ -189,7 +188,7 @@ class StagewiseNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

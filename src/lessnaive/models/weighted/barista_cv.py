@@ -8,15 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.packing import gather_evidence
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    SolverSettings,
+    WeightedEvidence,
     gather,
     minimize,
 )
@@ -180,7 +182,7 @@ class BaristaNBCV(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalties and fit the model.
 
@@ -199,7 +201,7 @@ class BaristaNBCV(LearnedWeights):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features).kept()
-        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
+        naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
@@ -210,16 +212,25 @@ class BaristaNBCV(LearnedWeights):
                 return self._score_fold(fold, l1_values, l2_values, step)
 
             fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
-            weights = learn_path(self, loss, target, l1_values, l2_values, step)
+            weights = learn_path(SolverSettings.of(self), loss, target, l1_values, l2_values, step)
         path = PenaltyPath(
             l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
         )
         l2_place, l1_place = path.choose(self.rule)
         penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
-        solution = minimize(self, loss, penalty, weights[l2_place, l1_place])
+        solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
         return self
+
+    def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:
+        return gather(
+            EvidenceSettings.of(self),
+            training,
+            type(self).__name__,
+            leave_one_out=self.leave_one_out,
+            allow_empty=allow_empty,
+        )
 
     def _penalties(self, loss: WeightedEvidenceLoss, target: float) -> tuple[Floats, Floats]:
         """Return the values of l1 and of l2, from large to small."""
@@ -244,7 +255,7 @@ class BaristaNBCV(LearnedWeights):
     ) -> Floats:
         """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
         test = fold.test
-        naive, loss = gather(self, fold.train, leave_one_out=self.leave_one_out, allow_empty=True)
+        naive, loss = self._gather(fold.train, allow_empty=True)
         held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
         order = np.argsort(test.labels, kind="stable")
         kept = None
@@ -253,7 +264,8 @@ class BaristaNBCV(LearnedWeights):
             kept = test.weights[order]
         labels = test.labels[order]
         penalties = fold.share * l1_values, fold.share * l2_values
-        weights = learn_path(self, loss, SHRINK_TO[self.shrink_to], *penalties, step)
+        target = SHRINK_TO[self.shrink_to]
+        weights = learn_path(SolverSettings.of(self), loss, target, *penalties, step)
         out = np.empty(weights.shape[:2])
         probability = np.empty((len(labels), held_out.classes))
         for place in np.ndindex(out.shape):
