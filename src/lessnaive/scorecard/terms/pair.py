@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Intervals, Rows
 from lessnaive.scorecard.terms.base import LARGEST_SCORE, Floats, Term, TermRow, input_places
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows
 from lessnaive.scorecard.terms.operands import PairLookup
 from lessnaive.scorecard.terms.table import ENCODINGS
 from lessnaive.table import Column, Schema
@@ -36,7 +36,7 @@ class PairTerm(Term):
     Two columns that say nothing alone, but together:
 
     >>> import numpy as np
-    >>> from lessnaive.scorecard.encodings import Intervals, Values
+    >>> from lessnaive.scorecard.terms.encodings import Intervals, Values
     >>> from lessnaive.scorecard import PairTerm, Scorecard
     >>> from lessnaive.table import Schema, read_table
     >>> scores = np.zeros((4, 4, 2))

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Intervals
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -18,6 +17,7 @@ from lessnaive.scorecard.terms.base import (
     anchors,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.scorecard.terms.operands import Piecewise
 from lessnaive.table import Column, Schema
 
@@ -108,7 +108,7 @@ class PiecewiseTerm(Term):
         Examples
         --------
         >>> import numpy as np
-        >>> from lessnaive.scorecard.encodings import Intervals
+        >>> from lessnaive.scorecard.terms.encodings import Intervals
         >>> from lessnaive.scorecard import LinearTerm, PiecewiseTerm, TableTerm
         >>> scores = np.array([[0.0], [1.0], [3.0], [0.0]])
         >>> step = TableTerm("x", (0,), Intervals([5.0]), scores, np.ones((4, 1)))

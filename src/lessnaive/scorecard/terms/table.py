@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -17,6 +16,7 @@ from lessnaive.scorecard.terms.base import (
     TermRow,
     input_places,
 )
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms.operands import Lookup
 from lessnaive.table import Column, Schema, Value
 
