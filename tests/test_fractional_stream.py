@@ -272,7 +272,8 @@ CHANGES = {
     "numeric": (
         {"numeric": "gaussian"},
         "numeric='gaussian' does not go with what was learned of the column 'a' so far: it cannot "
-        "change from bins to normal distributions or back between calls of partial_fit.",
+        "change from bins to normal distributions or back, or to other likelihoods, between calls "
+        "of partial_fit.",
     ),
     "priors": (
         {"priors": [0.5, 0.25, 0.25]},
