@@ -6,6 +6,8 @@
 PYTHON ?= python3
 # Processes that run tests side by side.
 JOBS ?= auto
+# Damaged files that make fuzz tries.
+MUTANTS ?= 100000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,13 +16,14 @@ CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
 OLDEST := .venv-oldest/bin
 
-.PHONY: help demo test test-slow test-oldest lint types docs format clean
+.PHONY: help demo test test-slow fuzz test-oldest lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
 	@echo "make test       set up .venv and run the tests"
 	@echo "make test-slow  run the tests that take minutes"
 	@echo "make test-oldest  run the tests with the oldest supported versions, in .venv-oldest"
+	@echo "make fuzz       damage $(MUTANTS) model files and checkpoints, and see what comes of it"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -43,6 +46,9 @@ test-oldest:
 	$(OLDEST)/pip install --quiet -c tests/oldest.txt '.[cli,plot]' \
 	  hypothesis pandas polars pytest pytest-xdist
 	$(OLDEST)/pytest -n $(JOBS) -m "not slow"
+
+fuzz: $(VENV)/installed-dev
+	$(BIN)/python tests/fuzz.py --mutants $(MUTANTS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check

@@ -133,6 +133,9 @@ _MODELS = [
     BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
     BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
     FractionalNB(p=0.5, costs=[1.0, 2.0, 1.0, 1.0, 1.0]).fit(_X, [1, 0, 1, 1, 0, 1]),
+    FractionalNB(batch_size=4, history_size=5, summary_size=2, max_values=2).partial_fit(
+        _X, [1, 0, 1, 1, 0, 1]
+    ),
     FractionalNB(costs={"flag": 2.0}, solver="pgdmb", rprop=(0.5, 1.1)).fit(_X, [1, 0, 1, 1, 0, 1]),
     AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
     NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),

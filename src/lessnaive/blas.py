@@ -28,21 +28,21 @@ class OneBlasThread(ContextDecorator):
 
     _lock: ClassVar[threading.Lock] = threading.Lock()
     _inside: ClassVar[int] = 0
-    _controller: ClassVar[Any] = None
-    _limit: ClassVar[Any] = None
+    _libraries: ClassVar[list[Any] | None] = None
+    _before: ClassVar[list[int]] = []
 
     def __enter__(self) -> None:
         """Hold back all threads but one."""
         kind = OneBlasThread
         with kind._lock:
-            if kind._controller is None:
+            if kind._libraries is None:
                 # scikit-learn needs it too. Looking for the libraries takes milliseconds.
                 from threadpoolctl import ThreadpoolController
 
-                kind._controller = ThreadpoolController().select(user_api="blas")
+                kind._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
             if kind._inside == 0:
-                kind._limit = kind._controller.limit(limits=1)
-                kind._limit.__enter__()
+                kind._before = [library.num_threads for library in kind._libraries]
+                kind._set([1] * len(kind._before))
             kind._inside += 1
 
     def __exit__(self, *error: object) -> None:
@@ -51,5 +51,11 @@ class OneBlasThread(ContextDecorator):
         with kind._lock:
             kind._inside -= 1
             if kind._inside == 0:
-                kind._limit.__exit__(None, None, None)
-                kind._limit = None
+                kind._set(kind._before)
+
+    @classmethod
+    def _set(cls, numbers: list[int]) -> None:
+        for library, number in zip(cls._libraries or [], numbers, strict=True):
+            # New versions let only the Python thread that has set a limit set another.
+            set_threads = getattr(library, "_real_set_num_threads", library.set_num_threads)
+            set_threads(number)

@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -15,7 +16,7 @@ from pyarrow import parquet
 import lessnaive
 from command_line import refused, write
 from lessnaive import NaiveBayes
-from lessnaive.cli.streaming.checkpoint import Checkpoints
+from lessnaive.cli.streaming.checkpoint import Checkpoints, _checksum
 from stream_tables import mixed_rows
 
 TARGET = ("--target", "y", "-o", "m.json")
@@ -275,3 +276,52 @@ def test_a_checkpoint_is_no_model_file(cli, kept):
 
 def test_without_a_checkpoint_a_stream_begins_anew(well, kept):
     assert not well(*kept[:6], "--batch-size", "50").startswith("going on")
+
+
+DAMAGES = {
+    "no tables": (("tables", []), "tables: expected the tables that the 200 rows are of"),
+    "a place": (("tables", 0, "place", [1]), "tables[0].place: expected 3 items, got 1"),
+    "a stamp": (("tables", 0, "stamp", [1]), "tables[0].stamp: expected 2 items, got 1"),
+    "a bad row": (("bad_rows", "first", ["x"]), "bad_rows.first: expected 2 items, got 1"),
+    "the target": (("columns", "target", "z"), "columns.types: the column 'z' is missing"),
+    "the weight": (("columns", "weight", "z"), "columns.types: the column 'z' is missing"),
+    "rows": (("n_read", 7), "n_read: expected 200 rows or more"),
+    "classes": (
+        ("baseline", "classes", {"dtype": "str", "array": [["a"], ["b"]]}),
+        "baseline.classes: expected a list of one class or more",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_damaged_checkpoint_is_refused_with_its_reason(cli, kept, damage, mended):
+    """By its checksum; where that is right, by what it says."""
+    (*way, last, value), problem = DAMAGES[damage]
+    document = json.loads(Path("kept/checkpoint.json").read_text())
+    parent = document
+    for key in way:
+        parent = parent[key]
+    parent[last] = value
+    if mended:
+        del document["checksum"]
+        document["checksum"] = _checksum(document)
+    else:
+        problem = "its checksum is not that of its content"
+    write("kept/checkpoint.json", json.dumps(document))
+    before = Path("m.json").read_bytes()
+    refused(cli(*kept), f"kept/checkpoint.json is damaged ({problem}): {ANEW}")
+    assert Path("m.json").read_bytes() == before
+
+
+def test_every_byte_of_a_checkpoint_counts(cli, kept):
+    data = Path("kept/checkpoint.json").read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(data), 60).tolist():
+        if not chr(data[place]).isalnum():  # spaces between words count for nothing
+            continue
+        other = b"1" if data[place : place + 1] != b"1" else b"2"
+        write("kept/checkpoint.json", data[:place] + other + data[place + 1 :])
+        answer = cli(*kept)
+        assert answer.status == 2
+        assert answer.err.count("\n") == 1

@@ -18,12 +18,20 @@ _MOST_DIGITS = 310
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
+# Bytes that Python takes for a list, a small object, and an entry of a large one.
+_LIST, _OBJECT, _ENTRY = 72, 200, 150
+_ENTRIES_OF_SMALL_OBJECTS = 5
+# What these may take together: so many times the size of the text, and so many bytes.
+_TIMES, _BYTES = 12, 30 << 20
+
+
 def parse_json(data: bytes) -> Any:
     """Return the plain data that a JSON text in UTF-8 holds.
 
     Stricter than Python's own reader: no NaN or Infinity, no key twice in one object, no integers
-    of hundreds of digits. Whatever is wrong is a ModelFormatError.
+    of hundreds of digits, no millions of empty lists. Whatever is wrong is a ModelFormatError.
     """
+    _check_memory(data)
     try:
         return json.loads(
             data.decode(),
@@ -42,6 +50,15 @@ def parse_json(data: bytes) -> Any:
         ) from None
     except RecursionError:
         raise ModelFormatError("lists or objects are nested too deeply.") from None
+
+
+def _check_memory(data: bytes) -> None:
+    """Refuse a text whose data would take many times as much memory as the text."""
+    objects, entries = data.count(b"}"), data.count(b'":')
+    needed = _LIST * data.count(b"]") + _OBJECT * objects
+    needed += _ENTRY * max(0, entries - _ENTRIES_OF_SMALL_OBJECTS * objects)
+    if needed > _TIMES * len(data) + _BYTES:
+        raise ModelFormatError("the file holds too many lists or objects for its size.")
 
 
 def json_lines(value: Any, indent: str = "") -> Iterator[str]:

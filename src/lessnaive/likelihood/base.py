@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.likelihood.settings import LikelihoodSettings
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
 from lessnaive.table import Column
 
@@ -271,8 +271,9 @@ class SumsByClass(NumericStatistics):
         fields = node.record(*named, *cls.keys)
         out = cls(n_classes)
         for place, key in enumerate(cls.keys):
-            lowest = {"low": 0.0} if key in ("weight", "missing") else {}
-            out.sums[:, place] = fields[key].numbers(n_classes, **lowest)
+            is_weight = key in ("weight", "missing")
+            bounds = {"low": 0.0, "high": MOST_WEIGHT_IN_FILES} if is_weight else {}
+            out.sums[:, place] = fields[key].numbers(n_classes, **bounds)
         return out
 
 

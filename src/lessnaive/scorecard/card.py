@@ -162,7 +162,7 @@ class Scorecard:
         """
         fields = node.record("schema", "classes", "intercept", "terms")
         schema = Schema.from_plain(fields["schema"])
-        classes = _classes_from_plain(fields["classes"])
+        classes = classes_from_plain(fields["classes"])
         n_classes = len(classes)
         return cls(
             model,
@@ -178,7 +178,8 @@ class Scorecard:
         return _run(self.terms, columns, self.intercept, table.n_rows, output)
 
 
-def _classes_from_plain(node: Node) -> NDArray[Any]:
+def classes_from_plain(node: Node) -> NDArray[Any]:
+    """Return the classes that plain data describes; ModelFormatError if it describes none."""
     classes = node.array()
     if classes.ndim != 1 or len(classes) == 0:
         raise node.error("expected a list of one class or more")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Column
@@ -19,6 +19,10 @@ from lessnaive.table.column import infinite_value
 __all__ = ["NumberSummary", "find_bins"]
 
 Floats = NDArray[np.float64]
+
+# The smallest unit of weights, as in the core, and the most of these that a weight can be: all
+# weights add up to no more than 2**53.
+_LEAST_UNIT, _MOST_UNITS = 1e-100, 1e116
 
 
 class NumberSummary:
@@ -157,11 +161,11 @@ class NumberSummary:
         state = (
             n_classes,
             fields["size"].integer(1, 2**31),
-            fields["unit"].number(1e-300, 1.0),
-            fields["missing"].numbers(n_classes, 0.0).tolist(),
-            rows["values"].numbers(n_rows).tolist(),
+            fields["unit"].number(_LEAST_UNIT, 1.0),
+            fields["missing"].number_list(n_classes, 0.0, MOST_WEIGHT_IN_FILES),
+            rows["values"].number_list(n_rows),
             [label.integer(0, n_classes - 1) for label in rows["labels"].items()],
-            rows["weights"].numbers(n_rows, 0.0).tolist(),
+            rows["weights"].number_list(n_rows, 0.0, _MOST_UNITS),
             [_level_from_plain(level, n_classes) for level in fields["levels"].items()],
         )
         try:
@@ -183,9 +187,9 @@ def _level_from_plain(node: Node, n_classes: int) -> tuple[list[float], list[flo
     fields = node.record("values", "weights", "error")
     n_points = len(fields["values"].items())
     return (
-        fields["values"].numbers(n_points).tolist(),
-        fields["weights"].numbers(n_points * n_classes, 0.0).tolist(),
-        fields["error"].numbers(n_classes, 0.0).tolist(),
+        fields["values"].number_list(n_points),
+        fields["weights"].number_list(n_points * n_classes, 0.0, _MOST_UNITS),
+        fields["error"].number_list(n_classes, 0.0, _MOST_UNITS),
     )
 
 

@@ -18,6 +18,9 @@ __all__ = ["RecentRows"]
 
 Floats = NDArray[np.float64]
 
+# The most that a row weighs in a file: its square is a number.
+_MOST_WEIGHT = 1e100
+
 
 class RecentRows:
     """The last rows of a stream: values, classes and weights, in bounded memory.
@@ -152,7 +155,7 @@ class RecentRows:
             raise fields["columns"].error(f"expected {len(schema)} columns, got {len(items)}")
         out._make_room(n_rows)
         out._labels[:n_rows] = labels
-        out._weights[:n_rows] = fields["weights"].numbers(n_rows, 0.0)
+        out._weights[:n_rows] = fields["weights"].numbers(n_rows, 0.0, _MOST_WEIGHT)
         for column, item in zip(out._columns, items, strict=True):
             column.read_plain(item, n_rows)
         out._count, out._next = n_rows, n_rows % out.depth

@@ -14,7 +14,7 @@ from lessnaive.encoding.binning import MOST_WEIGHT, Binning
 from lessnaive.likelihood.base import ColumnStatistics, SumsByClass
 from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS, summed_from_plain
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
 from lessnaive.stream.bins import current_column, find_binnings, last_due
@@ -28,9 +28,6 @@ from lessnaive.table.schema import categorical_columns
 __all__ = ["StreamStatistics"]
 
 Floats = NDArray[np.float64]
-
-# Weight of all rows, so that sums of a few such numbers are numbers.
-_MOST_SEEN = 1e300
 
 
 class StreamStatistics:
@@ -232,7 +229,7 @@ class StreamStatistics:
             Sample weights.
         """
         self._check_kinds(parameters)
-        if weights is not None and self.seen + float(weights.sum()) > _MOST_SEEN:
+        if weights is not None and self.seen + float(weights.sum()) > MOST_WEIGHT_IN_FILES:
             raise ValueError("the weights of all rows add up to more than 1e300: scale them down.")
         batch = Batch.read(self.columns, columns, labels, weights, parameters.forgetting)
         if self._summarized() and self.seen + batch.weight > MOST_WEIGHT:
@@ -355,9 +352,10 @@ class StreamStatistics:
         """
         fields = node.record("fixed_classes", "class_count", "columns", optional=("seen", "bins"))
         out = cls(schema, classes, fixed=fields["fixed_classes"].flag())
-        out.class_count = fields["class_count"].numbers(len(classes), 0.0)
-        given = not fields["seen"].is_null()
-        out.seen = fields["seen"].number(0.0) if given else float(out.class_count.sum())
+        out.class_count = fields["class_count"].numbers(len(classes), 0.0, MOST_WEIGHT_IN_FILES)
+        out.seen = float(out.class_count.sum())
+        if not fields["seen"].is_null():
+            out.seen = fields["seen"].number(0.0, MOST_WEIGHT_IN_FILES)
         out.columns = [
             _column_from_plain(item, named, len(classes))
             for item, named in zip(
@@ -366,7 +364,7 @@ class StreamStatistics:
         ]
         if not fields["bins"].is_null():
             bins = fields["bins"].record("found_at", "columns")
-            out.found_at = bins["found_at"].number(0.0)
+            out.found_at = bins["found_at"].number(0.0, MOST_WEIGHT_IN_FILES)
             for j, item in enumerate(_per_column(bins["columns"], schema)):
                 if not item.is_null():
                     kind = Groups if schema.categorical[j] else Intervals
@@ -374,7 +372,7 @@ class StreamStatistics:
         return out
 
 
-def _per_column(node: Node, schema: Schema) -> list[Node]:
+def _per_column(node: Node, schema: Schema) -> Sequence[Node]:
     items = node.items()
     if len(items) != len(schema):
         raise node.error(f"expected {len(schema)} columns, got {len(items)}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.likelihood.counts import ValueCounts
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Coded, Column, Value
 
@@ -184,8 +184,8 @@ class KeptValues(ValueCounts):
         rest, node = node.pop("rest")
         bound, node = node.pop("bound")
         out = super().from_plain(node, n_classes)
-        out.rest = rest.numbers(n_classes, 0.0)
-        out.bound = bound.numbers(len(out.levels), 0.0)
+        out.rest = rest.numbers(n_classes, 0.0, MOST_WEIGHT_IN_FILES)
+        out.bound = bound.numbers(len(out.levels), 0.0, MOST_WEIGHT_IN_FILES)
         return out
 
 

@@ -94,6 +94,9 @@ class StagewisePath:
         levels = fields["levels"].matrix(size, n_columns, 0, n_levels)
         if not np.array_equal(levels, np.floor(levels)):
             raise fields["levels"].error("expected whole numbers")
+        steps = np.diff(levels, axis=0)
+        if levels[0].any() or (steps < 0).any() or ((steps > 0).sum(axis=1) != 1).any():
+            raise fields["levels"].error("expected one column to rise at each step, from 0 on")
         held_out = fields["validation"]
         return cls(
             levels.astype(np.int64),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
@@ -23,6 +24,9 @@ from lessnaive.table.training import read_training
 from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
+
+# Each prediction asks all of them.
+_MOST_AVERAGED = 10_000
 
 
 class StagewiseNB(ScorecardClassifier):
@@ -234,8 +238,9 @@ class StagewiseNB(ScorecardClassifier):
         if ends is not None:
             weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
             used = np.flatnonzero(weights)
-            members = [at_levels(*ends, path.levels[k], n_levels) for k in used]
-            average = ScorecardAverage(members, weights[used])
+            average = ScorecardAverage(
+                partial(_member, ends, path.levels[used], n_levels), weights[used]
+            )
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
@@ -271,6 +276,8 @@ class StagewiseNB(ScorecardClassifier):
         fields = state.record("n_levels", "path", "chosen", "n_evaluations", "ends")
         n_levels = fields["n_levels"].integer(1, 2**31 - 1)
         path = StagewisePath.from_plain(fields["path"], len(scorecard.schema), n_levels)
+        if self.average and len(path) > _MOST_AVERAGED:
+            raise fields["path"].error(f"more than {_MOST_AVERAGED} models cannot be averaged")
         if self.choose == "cv" and path.validation is None:
             raise fields["path"].error("a model that was chosen by cross-validation needs it")
         self._adopt(
@@ -281,6 +288,13 @@ class StagewiseNB(ScorecardClassifier):
             fields["n_evaluations"].integer(0, 2**63 - 1),
             _ends_from_plain(fields["ends"], scorecard) if self.average else None,
         )
+
+
+def _member(
+    ends: tuple[Scorecard, Scorecard], levels: NDArray[np.int64], n_levels: int, k: int
+) -> Scorecard:
+    """Return one of the models that are averaged."""
+    return at_levels(*ends, levels[k], n_levels)
 
 
 def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Scorecard]:

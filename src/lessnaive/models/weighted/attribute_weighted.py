@@ -222,9 +222,8 @@ class AttributeWeightedNB(LearnedWeights):
         by_class = self._fitted_scorecard()
         if self._shared is None:
             return by_class
-        return ScorecardAverage(
-            [self._shared, by_class], np.array([1.0 - self.mixing_, self.mixing_])
-        )
+        members = [self._shared, by_class]
+        return ScorecardAverage(members.__getitem__, np.array([1.0 - self.mixing_, self.mixing_]))
 
     def _state_to_plain(self) -> dict[str, Any]:
         out = super()._state_to_plain()
