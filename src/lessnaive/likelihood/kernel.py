@@ -30,10 +30,12 @@ _HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 # The curve of a column has at most this many knots.
 _MOST_KNOTS = 512
 # Places that are looked at to find them: so many per bandwidth, and no more than so many.
-_PER_BANDWIDTH = 4
+_PER_BANDWIDTH = 8
 _MOST_PLACES = 4096
 # Beyond the values by so many bandwidths the curve is flat.
 _MARGIN = 3.0
+# The curve of a class bends up to so many bandwidths from its values.
+_REACH = 8.0
 # Of more values than this those nearer to each other than this share of the bandwidth are joined.
 _MOST_POINTS = 4096
 _JOINED = 1 / 16
@@ -214,7 +216,7 @@ def bandwidths(by_class: Sequence[Points], variance_floor: float) -> Floats:
         np.ptp(points.values) / np.sqrt(points.weights.sum()) if len(points.values) else 0.0
         for points in by_class
     ]
-    return np.maximum(np.array(spread), lowest)
+    return np.asarray(np.maximum(spread, lowest))
 
 
 def log_kernel_density(at: Floats, points: Points, width: float) -> Floats:
@@ -243,7 +245,10 @@ def log_kernel_density(at: Floats, points: Points, width: float) -> Floats:
     for first in range(0, len(at), step):
         z = (at[first : first + step, None] - points.values) / width
         z = np.clip(z, -1e100, 1e100)
-        out[first : first + step] = logsumexp(log_weights - 0.5 * z * z, axis=1)
+        exponents = log_weights - 0.5 * z * z
+        largest = exponents.max(axis=1)
+        np.exp(exponents - largest[:, None], out=exponents)
+        out[first : first + step] = largest + np.log(exponents.sum(axis=1))
     return np.asarray(out - np.log(points.weights.sum()) - np.log(width) - _HALF_LOG_TWO_PI)
 
 
@@ -273,12 +278,18 @@ def _curves(by_class: Sequence[Points], s: float, variance_floor: float) -> Curv
 def _places(by_class: Sequence[Points], widths: Floats) -> Floats:
     """Places that are near enough to each other for the curve of each class."""
     most = max(4, _MOST_PLACES // len(by_class))
-    out = []
-    for points, width in zip(by_class, widths.tolist(), strict=True):
-        if len(points.values):
-            low, high = points.values[0] - _MARGIN * width, points.values[-1] + _MARGIN * width
-            number = min(most, int(np.ceil(_PER_BANDWIDTH * (high - low) / width)) + 1)
-            out.append(np.linspace(low, high, number))
+    ranges = [
+        (points.values[0], points.values[-1], width)
+        for points, width in zip(by_class, widths.tolist(), strict=True)
+        if len(points.values)
+    ]
+    lowest = min(low - _MARGIN * width for low, _, width in ranges)
+    highest = max(high + _MARGIN * width for _, high, width in ranges)
+    out = [np.array([lowest, highest])]
+    for low, high, width in ranges:
+        first, last = max(lowest, low - _REACH * width), min(highest, high + _REACH * width)
+        number = min(most, int(np.ceil(_PER_BANDWIDTH * (last - first) / width)) + 1)
+        out.append(np.linspace(first, last, number))
     return np.unique(np.concatenate(out))
 
 
