@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
@@ -10,7 +11,7 @@
 namespace lessnaive {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = SegmentedLines::kBlock;
 constexpr int64_t kBlocksPerTask = 16;
 constexpr int64_t kTaskRows = kBlock * kBlocksPerTask;
 // Scores that differ by less, relative to the highest, count as equal.
@@ -31,12 +32,16 @@ class Reader {
             for (int64_t r = 0; r < rows; ++r)
                 for (int c = 0; c < classes; ++c)
                     by_class_[c * rows + r] = lookup->table[r * classes + c];
+        } else if (const Piecewise* curve = std::get_if<Piecewise>(&evidence)) {
+            lines_.emplace(*curve, classes, classes);
         }
     }
 
     void add(int64_t first, int count, double* scores) const {
         if (const Lookup* lookup = std::get_if<Lookup>(&evidence_))
             add_lookup(lookup->coded, first, count, scores);
+        else if (lines_)
+            add_curve(std::get<Piecewise>(evidence_).column, first, count, scores);
         else
             add_quadratic(std::get<Quadratic>(evidence_), first, count, scores);
     }
@@ -60,8 +65,15 @@ class Reader {
                          scores + c * kBlock);
     }
 
+    void add_curve(const Column& column, int64_t first, int count, double* scores) const {
+        double x[kBlock];
+        load_numbers(column, first, count, x);
+        lines_->add_by_class(x, count, kBlock, scores);
+    }
+
     const ColumnEvidence& evidence_;
     int classes_;
+    std::optional<SegmentedLines> lines_;
     std::vector<double> by_class_;  // the table, class by class
 };
 
@@ -95,7 +107,7 @@ class Judge {
         load_codes(labels_, first, count, label_);
     }
 
-    void add(const double* scores, Loss& loss) const {
+    void add(const double* scores, ScanLoss& loss) const {
         double highest[kBlock];
         uint32_t winner[kBlock];
         first_highest(scores, count_, rows_.classes, highest, winner);
@@ -140,7 +152,7 @@ class Scanner {
           base_(size_),
           total_(size_) {}
 
-    void add_one(int64_t first, int count, Loss* losses) {
+    void add_one(int64_t first, int count, ScanLoss* losses) {
         start(first, count);
         for (size_t i = 0; i < judged_.size(); ++i) {
             std::copy(base_.begin(), base_.end(), total_.begin());
@@ -151,7 +163,7 @@ class Scanner {
 
     // Sums of the columns before and after each one are added, rather than the column subtracted
     // from the sum of all: the others' digits would be lost where one column says very much.
-    void leave_one_out(int64_t first, int count, Loss* losses) {
+    void leave_one_out(int64_t first, int count, ScanLoss* losses) {
         start(first, count);
         const size_t width = readers_.size();
         after_.assign((width + 1) * size_, 0.0);
@@ -186,12 +198,12 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
-                       const std::vector<int64_t>& judged, const ScoredRows& rows,
-                       bool leave_one_out, bool with_log_loss) {
+std::vector<ScanLoss> scan(const std::vector<ColumnEvidence>& columns,
+                           const std::vector<int64_t>& judged, const ScoredRows& rows,
+                           bool leave_one_out, bool with_log_loss) {
     const std::vector<Reader> readers = readers_of(columns, rows.classes);
     const int64_t tasks = (rows.rows + kTaskRows - 1) / kTaskRows;
-    std::vector<std::vector<Loss>> found(tasks);
+    std::vector<std::vector<ScanLoss>> found(tasks);
     parallel_for(tasks, rows.rows * static_cast<int64_t>(columns.size()), [&](int64_t task) {
         Scanner scanner(readers, judged, rows, with_log_loss);
         found[task].resize(judged.size());
@@ -204,8 +216,8 @@ std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
                 scanner.add_one(first, count, found[task].data());
         }
     });
-    std::vector<Loss> out(judged.size());
-    for (const std::vector<Loss>& part : found)
+    std::vector<ScanLoss> out(judged.size());
+    for (const std::vector<ScanLoss>& part : found)
         for (size_t i = 0; i < out.size(); ++i) {
             out[i].error += part[i].error;
             out[i].log_loss += part[i].log_loss;

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms import Lookup
-from lessnaive.selection.scored_rows import JudgedRows, Operand, Panel
+from lessnaive.scorecard.terms.operands import Operand
+from lessnaive.selection.scored_rows import JudgedRows, Panel
 from lessnaive.table.training import Training
 from lessnaive.validation.folds import drawn, split_rows
 
@@ -51,7 +51,7 @@ def _judge(settings: EvidenceSettings, training: Training, train: Rows, test: Ro
     """Return some rows, scored by a model learned from others."""
     lesson = replace(training, weights=drawn(train, training.weights, len(training.labels)))
     card = learn_naive_bayes(settings, lesson, "fold", allow_empty=True).scorecard
-    operands = [_taken(operand, test) for operand in _operands(card, training)]
+    operands = [operand.take(test) for operand in _operands(card, training)]
     weights = None if training.weights is None else training.weights[test]
     return JudgedRows(operands, card.intercept, training.labels[test], weights)
 
@@ -59,9 +59,3 @@ def _judge(settings: EvidenceSettings, training: Training, train: Rows, test: Ro
 def _operands(card: Scorecard, training: Training) -> list[Operand]:
     columns = training.table.columns
     return [term.operand([columns[i] for i in term.inputs]) for term in card.terms]
-
-
-def _taken(operand: Operand, rows: Rows) -> Operand:
-    if isinstance(operand, Lookup):
-        return operand._replace(codes=operand.codes[rows])
-    return operand._replace(values=operand.values[rows])
