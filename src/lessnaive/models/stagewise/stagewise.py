@@ -149,6 +149,7 @@ class StagewiseNB(ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
     def __init__(

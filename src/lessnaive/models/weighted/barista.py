@@ -77,7 +77,7 @@ class BaristaNB(LearnedWeights):
         Most iterations.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="mdlp"
+    numeric : str, default="mdlp"
         Likelihood of numeric columns, as in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
