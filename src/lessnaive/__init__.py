@@ -1,5 +1,6 @@
 """Naive Bayes, less naive: classifiers for real tables."""
 
+from lessnaive._version import __version__
 from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
@@ -21,8 +22,6 @@ from lessnaive.models import (
 )
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection import CFSSelector
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AttributeWeightedNB",

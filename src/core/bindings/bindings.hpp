@@ -83,6 +83,7 @@ inline Piecewise piecewise_of(const PiecewiseTuple& curve, int64_t rows, size_t 
 }
 
 void bind_table(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);

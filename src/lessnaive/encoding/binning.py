@@ -15,7 +15,7 @@ from lessnaive.likelihood.categorical import table_scores
 from lessnaive.likelihood.counts import ValueCounts, over_classes
 from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.scorecard import TableTerm, Term
-from lessnaive.scorecard.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training, no_values

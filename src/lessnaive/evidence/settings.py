@@ -10,8 +10,8 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.logarithm import log_ratio

@@ -16,7 +16,7 @@ from lessnaive.likelihood.categorical import table_scores
 from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.plain import Node
 from lessnaive.scorecard import TableTerm, Term
-from lessnaive.scorecard.encodings import Values
+from lessnaive.scorecard.terms.encodings import Values
 from lessnaive.table import Coded, Column, Value
 
 __all__ = ["ValueCounts", "over_classes"]

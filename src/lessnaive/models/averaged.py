@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive import _core
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.costs import column_costs, informative_part
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
@@ -188,7 +187,7 @@ class AveragedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the likelihoods of all columns and average over subsets of these.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from lessnaive._sklearn import parameter_names
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
 from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings, check_priors
@@ -114,14 +114,9 @@ def current_naive_bayes(
 def frozen_parameters(model: Model) -> Model:
     """Return an estimator, not fitted, with the parameters of now."""
     out: Model = object.__new__(type(model))
-    for name in _parameter_names(cast(Any, type(model))):
+    for name in parameter_names(type(model)):
         setattr(out, name, getattr(model, name))
     return out
-
-
-@cache
-def _parameter_names(kind: Any) -> tuple[str, ...]:
-    return tuple(kind._get_param_names())
 
 
 def stream_of(

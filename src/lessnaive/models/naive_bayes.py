@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
+from lessnaive._sklearn import check_parameters, checked_fit
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings, log_prior
 from lessnaive.likelihood.bernoulli import broadcast_beta
@@ -162,7 +162,7 @@ class NaiveBayes(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -191,7 +191,7 @@ class NaiveBayes(ScorecardClassifier):
         return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def partial_fit(
         self,
         X: Any,
@@ -222,7 +222,7 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
-        self._validate_params()  # which may have changed since the last call
+        check_parameters(self)  # which may have changed since the last call
         rows = read_rows(self, getattr(self, "_stream", None), X, y, classes, sample_weight)
         stream = rows.statistics
         if self.beta is not None:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
+from lessnaive._sklearn import checked_fit
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
@@ -119,7 +119,7 @@ class RelevanceWeightedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn likelihoods and weights.
 

@@ -13,7 +13,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
 from lessnaive.plot.axes import colours, new_axes
-from lessnaive.scorecard.encodings import Groups
+from lessnaive.scorecard.terms.encodings import Groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
-from lessnaive.scorecard.encodings import SharedCodes
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import infinite_value

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lessnaive.encoding.binning import Binning, Discretization, group_counts
 from lessnaive.likelihood.base import ColumnStatistics
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
-from lessnaive.scorecard.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import StreamColumn
 from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.stream.settings import StreamParameters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Intervals
+from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value

@@ -15,7 +15,7 @@ from lessnaive.likelihood.base import ColumnStatistics, SumsByClass
 from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS, summed_from_plain
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
 from lessnaive.stream.bins import current_column, find_binnings, last_due
 from lessnaive.stream.numbers import NumberSummary

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.exceptions import warn_caller
@@ -253,7 +252,7 @@ class FractionalNB(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -284,7 +283,7 @@ class FractionalNB(ScorecardClassifier):
         return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def partial_fit(
         self,
         X: Any,
@@ -317,7 +316,7 @@ class FractionalNB(ScorecardClassifier):
         FractionalNB
             The estimator itself.
         """
-        self._validate_params()  # which may have changed since the last call
+        check_parameters(self)  # which may have changed since the last call
         stream = FractionalStream.add(
             self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
         )

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
+from lessnaive._sklearn import StrOptions, checked_fit
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
@@ -164,7 +163,7 @@ class AttributeWeightedNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

@@ -6,9 +6,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
@@ -181,7 +180,7 @@ class BaristaNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import SharedCodes
 from lessnaive.scorecard.single_values import Finder, unknown
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Operand
 from lessnaive.table import Column, Kind, Schema
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import SharedCodes
 from lessnaive.scorecard.single_values import Finder, line_rise, number_of
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
@@ -20,6 +19,7 @@ from lessnaive.scorecard.terms.base import (
     differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.table import Column, Kind, Schema
 

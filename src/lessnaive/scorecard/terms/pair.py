@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Intervals, Rows, SharedCodes
 from lessnaive.scorecard.single_values import Finder
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
@@ -19,6 +18,7 @@ from lessnaive.scorecard.terms.base import (
     input_places,
     seen_elsewhere,
 )
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows, SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.operands import Lookup, PairLookup
 from lessnaive.scorecard.terms.table import ENCODINGS
@@ -46,7 +46,7 @@ class PairTerm(Term):
     Two columns that say nothing alone, but together:
 
     >>> import numpy as np
-    >>> from lessnaive.scorecard.encodings import Intervals, Values
+    >>> from lessnaive.scorecard.terms.encodings import Intervals, Values
     >>> from lessnaive.scorecard import PairTerm, Scorecard
     >>> from lessnaive.table import Schema, read_table
     >>> scores = np.zeros((4, 4, 2))

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Intervals, SharedCodes
 from lessnaive.scorecard.single_values import Finder, line_rise, number_of
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
@@ -22,6 +21,7 @@ from lessnaive.scorecard.terms.base import (
     differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
 from lessnaive.scorecard.terms.operands import Piecewise
 from lessnaive.table import Column, Kind, Schema
 
@@ -112,7 +112,7 @@ class PiecewiseTerm(Term):
         Examples
         --------
         >>> import numpy as np
-        >>> from lessnaive.scorecard.encodings import Intervals
+        >>> from lessnaive.scorecard.terms.encodings import Intervals
         >>> from lessnaive.scorecard import LinearTerm, PiecewiseTerm, TableTerm
         >>> scores = np.array([[0.0], [1.0], [3.0], [0.0]])
         >>> step = TableTerm("x", (0,), Intervals([5.0]), scores, np.ones((4, 1)))

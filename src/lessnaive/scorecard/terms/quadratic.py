@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import SharedCodes
 from lessnaive.scorecard.single_values import FARTHEST, Finder, number_of
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
@@ -19,6 +18,7 @@ from lessnaive.scorecard.terms.base import (
     differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.table import Column, Kind, Schema

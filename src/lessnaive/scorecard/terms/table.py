@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Rows, SharedCodes, Values
 from lessnaive.scorecard.single_values import Finder
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
@@ -19,6 +18,14 @@ from lessnaive.scorecard.terms.base import (
     differ,
     input_places,
     seen_elsewhere,
+)
+from lessnaive.scorecard.terms.encodings import (
+    Encoding,
+    Groups,
+    Intervals,
+    Rows,
+    SharedCodes,
+    Values,
 )
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.operands import Lookup
