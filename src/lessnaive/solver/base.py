@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet, PowerPenalty
+from lessnaive.penalty import Penalty
 
 __all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
 
@@ -46,7 +46,7 @@ class Point:
     residual: float
 
     @classmethod
-    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet | PowerPenalty) -> Point:
+    def at(cls, weights: Floats, loss: Loss, penalty: Penalty) -> Point:
         """Look at the loss and its gradient: one pass over the rows."""
         value, gradient = loss.value_and_gradient(weights)
         return cls(
@@ -127,7 +127,7 @@ class Stopping:
     max_iter: int
 
     @classmethod
-    def of(cls, loss: Loss, penalty: ElasticNet, tol: float, max_iter: int) -> Stopping:
+    def of(cls, loss: Loss, penalty: Penalty, tol: float, max_iter: int) -> Stopping:
         """Look at the gradient where the penalty wants the weights."""
         target = penalty.project(np.full(loss.shape, penalty.target))
         scale = float(np.abs(loss.value_and_gradient(target)[1]).max(initial=0.0))
@@ -200,13 +200,13 @@ class Solver(ABC):
     callback: Callable[[int, Point], None] | None = None
 
     @abstractmethod
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Say why this solver cannot minimize this sum, or None if it can."""
 
     def minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         *,
         tol: float = 1e-8,
@@ -218,7 +218,7 @@ class Solver(ABC):
         ----------
         loss : Loss
             The smooth part.
-        penalty : ElasticNet
+        penalty : Penalty
             The penalty, with its bounds.
         start : array
             Where to begin.
@@ -246,7 +246,7 @@ class Solver(ABC):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,
