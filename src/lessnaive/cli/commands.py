@@ -216,5 +216,6 @@ def _shown(value: Any) -> str:
 
 def _progress(folds: Folds) -> Iterable[tuple[Any, Any]]:
     console = Console(stderr=True)
-    hidden = not console.is_terminal
-    return track(folds, "Cross-validating", console=console, transient=True, disable=hidden)
+    if not console.is_terminal:
+        return folds
+    return track(folds, "Cross-validating", console=console, transient=True)
