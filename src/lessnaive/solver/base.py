@@ -186,7 +186,23 @@ class Solution:
 
 
 class Solver(ABC):
-    """Minimizes loss(w) + penalty(w).
+    """Minimizes loss(w) + penalty(w), to a minimum that can be certified.
+
+    The contract of all solvers:
+
+    - Of a loss a solver may use what :class:`~lessnaive.loss.Loss` has, and of a penalty what
+      :class:`~lessnaive.penalty.Penalty` has. Whatever else it needs, second derivatives or a
+      penalty of one kind, it looks for in :meth:`refusal`, and refuses with a sentence that says
+      what to take instead.
+    - It begins within the bounds and stays there.
+    - It stops where the KKT residual is small enough (:class:`Stopping`; Newton's method by its
+      decrement) and says so by ``converged``, or else after ``max_iter`` iterations, or where
+      rounding leaves nothing to gain, and says that by ``stalled``. It never raises for being slow.
+    - The :class:`Point` that it returns is the best that it has seen, computed by
+      :meth:`Point.at`, so that its objective, gradient and residual belong to its weights.
+    - It notes every iterate, the start included.
+    - If the loss is convex, the result does not depend on the start but for the tolerance;
+      otherwise it is a stationary point.
 
     Attributes
     ----------

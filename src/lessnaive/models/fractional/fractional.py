@@ -24,7 +24,7 @@ from lessnaive.models.fractional.stream import FractionalStream
 from lessnaive.models.on_demand import OnDemand
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
 from lessnaive.stream import STREAM_CONSTRAINTS
 from lessnaive.table.training import read_training
 
@@ -165,7 +165,7 @@ class FractionalNB(ScorecardClassifier):
         "p": [Interval(Real, 0, 2, closed="right")],
         "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
         "constant": [StrOptions(set(CONSTANTS))],
-        "solver": [StrOptions({"two-stage", *_RESTARTS}), TwoStage, PGDMB],
+        "solver": [StrOptions({"two-stage", *_RESTARTS}), AnytimeSolver],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "history_size": [Interval(Integral, 1, None, closed="left"), None],
         "rprop": [tuple, list],
@@ -204,7 +204,7 @@ class FractionalNB(ScorecardClassifier):
         p: float = 0.75,
         costs: float | ArrayLike | Mapping[str, float] | None = None,
         constant: str = "log(K)-1",
-        solver: str | TwoStage | PGDMB = "two-stage",
+        solver: str | AnytimeSolver = "two-stage",
         batch_size: int = 1000,
         history_size: int | None = None,
         rprop: tuple[float, float] = (0.5, 1.2),
@@ -360,7 +360,7 @@ class FractionalNB(ScorecardClassifier):
         """Whether each column is kept."""
         return np.asarray(self.weights_ > 0)
 
-    def _make_solver(self) -> TwoStage | PGDMB:
+    def _make_solver(self) -> AnytimeSolver:
         if not isinstance(self.solver, str):
             return self.solver
         if self.solver == "two-stage":

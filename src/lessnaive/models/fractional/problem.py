@@ -16,7 +16,7 @@ from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.solver import AnytimeSearch, AnytimeSolver
 from lessnaive.table import Column
 
 __all__ = ["CONSTANTS", "FractionalProblem"]
@@ -108,7 +108,7 @@ class FractionalProblem:
 
     def minimize(
         self,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         max_seconds: float | None = None,
         *,
         interruptible: bool = True,
