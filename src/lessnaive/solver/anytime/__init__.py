@@ -1,4 +1,4 @@
-"""Searches for weights between 0 and 1 whose criterion may not be convex: FractionalNB's solvers."""
+"""FractionalNB's searches for weights between 0 and 1, whose criterion may not be convex."""
 
 from lessnaive.solver.anytime.base import AnytimeSearch, AnytimeSolver
 from lessnaive.solver.anytime.mini_batch import PGDMB, Rprop
