@@ -29,6 +29,8 @@ def score(
     intercept: NDArray[np.float64],
     output: int,
     out: NDArray[np.float64],
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
+    pairs: Sequence[tuple[Any, ...]] = ...,
 ) -> int: ...
 def max_threads() -> int: ...
 def text_codes(

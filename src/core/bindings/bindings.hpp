@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "table/column.hpp"
+#include "table/segments.hpp"
 
 namespace nb = nanobind;
 
@@ -61,6 +62,24 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
     if (!weights) return nullptr;
     require(static_cast<int64_t>(weights->shape(0)) == rows, "weights differ in length");
     return weights->data();
+}
+
+// Numbers, and the edges, offsets, slopes and missing scores of a piecewise-linear curve.
+using PiecewiseTuple = std::tuple<Array, Vector, Matrix, Matrix, Vector>;
+
+inline Piecewise piecewise_of(const PiecewiseTuple& curve, int64_t rows, size_t classes) {
+    const auto& [numbers, edges, offset, slope, missing] = curve;
+    const size_t segments = edges.shape(0) + 1;
+    require(offset.shape(0) == segments && offset.shape(1) == classes &&
+                slope.shape(0) == segments && slope.shape(1) == classes &&
+                missing.shape(0) == classes,
+            "a curve has the wrong shape");
+    return {column_of(numbers, rows),
+            edges.data(),
+            static_cast<int64_t>(edges.shape(0)),
+            offset.data(),
+            slope.data(),
+            missing.data()};
 }
 
 void bind_table(nb::module_& m);

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 
 import lessnaive
 from lessnaive.cli.app import app
 from lessnaive.cli.demo import run_demo
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.evaluation import Folds, cross_validate
+from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.options import (
     Learning,
     learning_options,
@@ -112,14 +110,18 @@ def evaluate_command(file: TableFile, cv: int, seed: int, learning: Learning) ->
     accuracy  share of rows whose most probable class is right
     log-loss  mean of -log(probability of the right class)
     AUC       chance that a row of a class is ranked above a row of the other classes
-              (mean over the classes, weighted by their frequency)
-    Brier     mean squared distance between the probabilities and the truth
+              (mean over the classes)
+    Brier     mean squared distance between the probabilities and the truth, summed
+              over the classes (of two classes, that of one)
+
+    The measures are those of scikit-learn.
 
     Example: lessnaive evaluate penguins.csv --target species --cv 10
     """  # noqa: D301
     estimator = learning.estimator()
     data = learning.read(file)
-    evaluation = cross_validate(data, estimator, cv, seed, _progress)
+    shown = Console(stderr=True).is_terminal
+    evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
     display = Display()
     display.line(f"{learning.model_name} on {file.name}: {_size(data)}", "bold")
     display.line()
@@ -212,10 +214,3 @@ def _shown(value: Any) -> str:
     if value is None or value != value:
         return "(missing)"
     return printable(f"{value:.6g}" if isinstance(value, float) else str(value), 40)
-
-
-def _progress(folds: Folds) -> Iterable[tuple[Any, Any]]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return folds
-    return track(folds, "Cross-validating", console=console, transient=True)

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import check_parameters, checked_fit
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, log_prior
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings, log_prior
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import (
     can_add_rows,
-    current_statistics,
+    current_naive_bayes,
     frozen_parameters,
     read_rows,
     stream_of,
@@ -177,8 +176,9 @@ class NaiveBayes(ScorecardClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        scorecard = make_scorecard(self, statistics, self.beta)
+        scorecard, statistics = learn_naive_bayes(
+            EvidenceSettings.of(self), training, type(self).__name__
+        )
         self._adopt(statistics.schema, statistics.classes, statistics.class_count)
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
@@ -251,8 +251,8 @@ class NaiveBayes(ScorecardClassifier):
 
     def _current_scorecard(self) -> Scorecard:
         assert self._stream is not None
-        statistics = current_statistics(self._parameters, self._stream)
-        return make_scorecard(self._parameters, statistics, self._parameters.beta)
+        name = type(self).__name__
+        return current_naive_bayes(self._parameters, self._stream, name).scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
         if self._stream is not None:

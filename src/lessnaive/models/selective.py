@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
+from lessnaive.models.scored_rows import judge_by_folds, judge_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
@@ -179,12 +178,12 @@ class SelectiveNB(WeightedClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        card = make_scorecard(self, statistics)
+        settings = EvidenceSettings.of(self)
+        card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(self, training, self.cv)
+            judge_by_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_training_rows(card, training),
+            else judge_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import can_add_rows, frozen_parameters
@@ -274,13 +274,14 @@ class FractionalNB(ScorecardClassifier):
         """
         solver = self._make_solver()
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
+        name = type(self).__name__
+        learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         problem = FractionalProblem.of(
-            self, statistics, training.table.columns, training.labels, training.weights
+            self, learned, training.table.columns, training.labels, training.weights
         )
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
-        self._adopt(FractionalFit.of(problem, search, statistics.class_count), None)
+        self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
         return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import read_training
@@ -199,8 +199,10 @@ class NBLogistic(FittedLogistic):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        problem = LogisticProblem(self, training)
+        problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
-        solution = minimize(self, problem.loss, problem.penalty(self.lam), start)
+        solution = minimize(
+            problem.settings.solving, problem.loss, problem.penalty(self.lam), start
+        )
         self._adopt(problem, self.lam, solution, problem.lambda_max(start))
         return self

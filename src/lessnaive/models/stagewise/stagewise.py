@@ -20,6 +20,7 @@ from lessnaive.scorecard import Scorecard, TableTerm, Term
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import read_training
+from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
@@ -211,7 +212,7 @@ class StagewiseNB(ScorecardClassifier):
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":
             path = replace(path, validation=validated(self, training, path))
-        chosen = int(path.criterion(self.choose).argmin())
+        chosen = best(-path.criterion(self.choose))
         n_levels = n_levels_of(self.epsilon)
         scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import StrOptions, checked_fit
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    SolverSettings,
     gather,
     minimize,
     start_weights,
@@ -187,19 +189,21 @@ class AttributeWeightedNB(LearnedWeights):
         training = read_training(X, y, sample_weight, self.categorical_features)
         held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
-            self,
+            EvidenceSettings.of(self),
             training,
+            type(self).__name__,
             squared=self.loss == "squared",
             shared=self.weights == "shared",
             leave_one_out=held if self.leave_one_out == "auto" else bool(self.leave_one_out),
         )
+        settings = SolverSettings.of(self)
         if mixed:
             learned = learn_mixed_weights(
-                self, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
+                settings, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
             )
             self._adopt_mixed(naive, learned)
             return self
-        solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
+        solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None

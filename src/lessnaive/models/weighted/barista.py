@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
     SOLVERS,
+    SolverSettings,
     gather,
     minimize,
     start_weights,
@@ -211,8 +212,14 @@ class BaristaNB(LearnedWeights):
         """
         penalty = self._chosen_penalty()
         training = read_training(X, y, sample_weight, self.categorical_features)
-        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
-        solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
+        naive, loss = gather(
+            EvidenceSettings.of(self),
+            training,
+            type(self).__name__,
+            leave_one_out=self.leave_one_out,
+        )
+        start = start_weights(self.start, loss.shape)
+        solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         return self
