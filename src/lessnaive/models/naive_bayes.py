@@ -22,6 +22,7 @@ from lessnaive.models.batches import (
     read_rows,
     stream_of,
 )
+from lessnaive.models.on_demand import OnDemand
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
@@ -234,7 +235,7 @@ class NaiveBayes(ScorecardClassifier):
         # The scorecard is made when it is asked for, with the parameters of now: batches may be
         # small and many.
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
         return self
 
     def _add_columns(self, names: Sequence[str]) -> None:
@@ -243,18 +244,21 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = self._stream.with_columns(self, names)
         self._adopt(self._stream.schema, self._stream.classes, self._stream.class_count)
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
 
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         if not hasattr(self, "_scorecard"):
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
-        if self._scorecard is None:
-            assert self._stream is not None
-            name = type(self).__name__
-            self._scorecard = current_naive_bayes(self._parameters, self._stream, name).scorecard
-        return self._scorecard
+        if self._scorecard is not None:
+            return self._scorecard
+        return self._made.get("scorecard", self._current_scorecard)
+
+    def _current_scorecard(self) -> Scorecard:
+        assert self._stream is not None
+        name = type(self).__name__
+        return current_naive_bayes(self._parameters, self._stream, name).scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
         if self._stream is not None:
