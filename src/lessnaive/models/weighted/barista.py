@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
@@ -20,7 +20,7 @@ from lessnaive.models.weighted.learning import (
 )
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["SHRINK_TO", "WEIGHTING_CONSTRAINTS", "BaristaNB"]
 
@@ -180,25 +180,7 @@ class BaristaNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        BaristaNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         naive, loss = gather(
             EvidenceSettings.of(self),
             training,
@@ -210,4 +192,3 @@ class BaristaNB(LearnedWeights):
         solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
-        return self
