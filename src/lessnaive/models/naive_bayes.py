@@ -27,7 +27,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
 from lessnaive.table import Schema
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["NaiveBayes"]
 
@@ -163,25 +163,7 @@ class NaiveBayes(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NaiveBayes
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(
             EvidenceSettings.of(self), training, type(self).__name__
         )
@@ -189,7 +171,6 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
         self.class_log_prior_ = scorecard.intercept.copy()
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit
