@@ -73,6 +73,10 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 
 
+# Characters that a mutant has more than its document at a place, at most.
+LONGEST = 200_000
+
+
 @cache
 def _all_places(text: str) -> list[tuple[Any, ...]]:
     return list(places(json.loads(text)))
@@ -104,7 +108,8 @@ def changed(document: Any, chance: random.Random) -> Any:
         elif kind == "delete":
             del parent[last]
         elif kind == "repeat" and isinstance(parent, list):
-            parent[last:last] = [parent[last]] * chance.choice((1, 2, 1000))
+            most = max(1, LONGEST // len(json.dumps(parent[last])))
+            parent[last:last] = [parent[last]] * min(chance.choice((1, 2, 1000)), most)
         elif kind == "swap":
             keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
             other = chance.choice(keys)

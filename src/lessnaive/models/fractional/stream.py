@@ -18,7 +18,7 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, Rprop, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import decayed_weights
 from lessnaive.table import Column
@@ -85,7 +85,7 @@ class FractionalStream:
     def add(
         cls,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         stream: FractionalStream | None,
         X: Any,
         y: Any,
@@ -144,7 +144,7 @@ class FractionalStream:
     def _take_some(
         self,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         rows: StreamRows,
         first: int,
         last: int,
@@ -163,7 +163,7 @@ class FractionalStream:
     def _take(
         self,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
@@ -192,7 +192,7 @@ class FractionalStream:
         ).part_of(self.statistics.class_count.sum())
 
     @OneBlasThread()
-    def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
+    def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
         """Return all about the model as of now; the criterion is that of the last rows."""
         count = self.statistics.class_count
         if self.weights is None:
@@ -211,7 +211,7 @@ class FractionalStream:
         return weighted(card, self.weights[places])
 
     def _solve(
-        self, model: Any, solver: TwoStage | PGDMB
+        self, model: Any, solver: AnytimeSolver
     ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
         problem = self.problem(model)
         search = problem.minimize(solver, interruptible=False)
