@@ -153,9 +153,9 @@ def _be_child(cases: list[Case], writing: int) -> None:
     os._exit(0)
 
 
-def run(cases: list[Case], jobs: int) -> Iterator[Outcome]:
-    """Try cases in several processes side by side."""
-    batches = [cases[first : first + BATCH] for first in range(0, len(cases), BATCH)]
+def run(cases: list[Case], jobs: int, size: int = BATCH) -> Iterator[Outcome]:
+    """Try cases in several processes side by side, so many in each child."""
+    batches = [cases[first : first + size] for first in range(0, len(cases), size)]
     pipes = []
     for job in range(jobs):
         reading, writing = os.pipe()
@@ -212,7 +212,7 @@ def main() -> int:
     options = parser.parse_args()
     texts = hostile_texts(int(options.hostile * MEGABYTE))
     cases = [Case(name, lambda t=text: ("model", t)) for name, text in texts.items()]
-    hostile = list(run(cases, 1))
+    hostile = list(run(cases, 1, 1))
     for outcome in hostile:
         print(shown(outcome))
     failed = report(hostile, "hostile files")

@@ -19,6 +19,7 @@ from lessnaive import (
     FractionalNB,
     GroupLassoNB,
     HybridLRNB,
+    LessNaiveClassifier,
     NaiveBayes,
     NBLogistic,
     NBLogisticCV,
@@ -142,6 +143,7 @@ _MODELS = [
     NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
     HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    LessNaiveClassifier(pairs=2, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

@@ -54,9 +54,10 @@ def parse_json(data: bytes) -> Any:
 
 def _check_memory(data: bytes) -> None:
     """Refuse a text whose data would take many times as much memory as the text."""
-    objects, entries = data.count(b"}"), data.count(b'":')
-    needed = _LIST * data.count(b"]") + _OBJECT * objects
-    needed += _ENTRY * max(0, entries - _ENTRIES_OF_SMALL_OBJECTS * objects)
+    # What is opened and never closed is an error, and is never made.
+    needed = _LIST * data.count(b"]") + _OBJECT * data.count(b"}")
+    in_small_objects = _ENTRIES_OF_SMALL_OBJECTS * data.count(b"{")
+    needed += _ENTRY * max(0, data.count(b'":') - in_small_objects)
     if needed > _TIMES * len(data) + _BYTES:
         raise ModelFormatError("the file holds too many lists or objects for its size.")
 
