@@ -12,7 +12,7 @@ from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_rows
+from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
@@ -164,9 +164,9 @@ class SelectiveNB(WeightedClassifier):
         settings = EvidenceSettings.of(self)
         card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(settings, training, self.cv)
+            score_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_rows(card, training),
+            else score_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),
