@@ -74,7 +74,7 @@ class AveragedNB(WeightedClassifier):
         For the orders of columns.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="modl"
         What is counted in categorical columns: each value, or groups of values found by MODL.

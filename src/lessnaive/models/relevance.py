@@ -40,7 +40,7 @@ class RelevanceWeightedNB(WeightedClassifier):
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL, over

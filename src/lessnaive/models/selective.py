@@ -52,7 +52,7 @@ class SelectiveNB(WeightedClassifier):
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns; see :class:`NaiveBayes`.

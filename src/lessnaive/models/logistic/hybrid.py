@@ -96,7 +96,7 @@ class HybridLRNB(ScorecardClassifier):
         Most iterations.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
         part numbers enter as they are, and of categories all values but the first.
     categorical : {"values", "modl"}, default="values"

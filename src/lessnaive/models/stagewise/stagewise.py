@@ -16,7 +16,7 @@ from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_wei
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
-from lessnaive.scorecard import Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
@@ -149,6 +149,7 @@ class StagewiseNB(ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
     def __init__(
@@ -279,13 +280,7 @@ def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Score
         )
         for end in items
     )
-    forms = [[_form(term) for term in end.terms] for end in (zero, one)]
+    forms = [[term.form() for term in end.terms] for end in (zero, one)]
     if forms[0] != forms[1] or len(forms[0]) != len(schema):
         raise node.error("expected the same terms at both levels, one for each column")
     return zero, one
-
-
-def _form(term: Term) -> tuple[Any, ...]:
-    """Return what two terms must have in common to have something between them."""
-    encoding = term.encoding.to_plain() if isinstance(term, TableTerm) else None
-    return (term.type, term.inputs, encoding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from lessnaive.models.weighted.learning import (
     minimize,
     start_weights,
 )
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
 
@@ -61,6 +62,11 @@ class BaristaNB(LearnedWeights):
     shrink_to : {"zero", "one"}, default="zero"
         Where weights are pulled to: 0, that is to the class probabilities without any evidence, or
         1, that is to naive Bayes.
+    penalty : Penalty, default=None
+        Another penalty, an object of a class that is derived from
+        :class:`~lessnaive.penalty.Penalty`. It takes the place of `l1`, `l2` and `shrink_to`, which
+        must then have their defaults. A model with one can be saved if it is an
+        :class:`~lessnaive.penalty.ElasticNet`.
     leave_one_out : bool, default=False
         Whether each training row is scored by what all the other rows say, while weights are
         learned. Otherwise a value that is rare speaks too well for the class of its own row.
@@ -77,7 +83,7 @@ class BaristaNB(LearnedWeights):
         Most iterations.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="mdlp"
+    numeric : str, default="mdlp"
         Likelihood of numeric columns, as in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -115,7 +121,8 @@ class BaristaNB(LearnedWeights):
     suboptimality_rule_ : str
         What the bound follows from: "strong convexity", "sublevel set" or "none".
     lambda_max_ : float
-        The smallest l1 for which all weights are at their target.
+        The smallest l1 for which all weights are at their target; with `penalty`, what it returns
+        as ``lambda_max``, for most of them the smallest multiple of it that does this.
     lipschitz_ : Lipschitz
         Two bounds on the Lipschitz constant of the gradient of the loss: ``lemma1``, as published,
         and ``tight``.
@@ -141,7 +148,10 @@ class BaristaNB(LearnedWeights):
     ((3, 7), 13)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = WEIGHTING_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **WEIGHTING_CONSTRAINTS,
+        "penalty": [Penalty, None],
+    }
 
     def __init__(
         self,
@@ -149,6 +159,7 @@ class BaristaNB(LearnedWeights):
         l1: float = 0.1,
         l2: float = 1.0,
         shrink_to: str = "zero",
+        penalty: Penalty | None = None,
         leave_one_out: bool = False,
         start: float | ArrayLike = 1.0,
         solver: str | Solver = "auto",
@@ -166,6 +177,7 @@ class BaristaNB(LearnedWeights):
         self.l1 = l1
         self.l2 = l2
         self.shrink_to = shrink_to
+        self.penalty = penalty
         self.leave_one_out = leave_one_out
         self.start = start
         self.solver = solver
@@ -181,14 +193,26 @@ class BaristaNB(LearnedWeights):
         self.variance_floor = variance_floor
 
     def _learn(self, training: Training) -> None:
+        penalty = self._chosen_penalty()
         naive, loss = gather(
             EvidenceSettings.of(self),
             training,
             type(self).__name__,
             leave_one_out=self.leave_one_out,
         )
-        penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
         start = start_weights(self.start, loss.shape)
         solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
+
+    def _chosen_penalty(self) -> Penalty:
+        if self.penalty is None:
+            return ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
+        defaults = signature(BaristaNB).parameters
+        for name in ("l1", "l2", "shrink_to"):
+            if getattr(self, name) != defaults[name].default:
+                raise ValueError(
+                    f"penalty takes the place of {name}={getattr(self, name)!r}: leave l1, l2 and "
+                    "shrink_to at their defaults, or give no penalty."
+                )
+        return self.penalty
