@@ -22,7 +22,7 @@ from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import decayed_weights
 from lessnaive.table import Column
-from lessnaive.table.rows import KeptColumn, RowsOfColumn
+from lessnaive.table.rows import CachedColumn, RowsOfColumn
 
 __all__ = ["FractionalStream"]
 
@@ -110,7 +110,7 @@ class FractionalStream:
         elif n_rows >= most:  # weights will be learned, of which much can go wrong
             stream = copy.deepcopy(given)
             assert stream is not None
-        columns = rows.columns if n_rows <= most else [KeptColumn(c) for c in rows.columns]
+        columns = rows.columns if n_rows <= most else [CachedColumn(c) for c in rows.columns]
         first = 0
         while first < n_rows:
             last = min(n_rows, first + size - stream.waiting)
