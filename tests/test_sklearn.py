@@ -84,6 +84,7 @@ class NaiveBayesOnStrings(NaiveBayes):
         NaiveBayes(),
         NaiveBayes(categorical_features="all"),
         NaiveBayes(numeric="gaussian_shared", priors="uniform", missing="category"),
+        NaiveBayes(numeric="kernel"),
         NaiveBayes(categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"),
         NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
         StagewiseNB(),

@@ -272,6 +272,15 @@ class SumsByClass(NumericStatistics):
         out.decay(factor)
         return out
 
+    @classmethod
+    def find_binnings(cls, columns: Sequence[Self], parameters: Any) -> list[Any]:
+        """Return the bins of several columns of a stream: sums have none."""
+        return []
+
+    def current(self, parameters: Any, binning: Any) -> Self:
+        """Return the statistics of all rows of a stream so far: sums are those already."""
+        return self
+
     def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
         """Make room for new classes: class c becomes class places[c]."""
         self.sums = np.ascontiguousarray(spread_classes(self.sums.T, places, n_classes).T)
