@@ -22,11 +22,12 @@ from lessnaive.models.batches import (
     read_rows,
     stream_of,
 )
+from lessnaive.models.on_demand import OnDemand
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
 from lessnaive.table import Schema
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["NaiveBayes"]
 
@@ -162,25 +163,7 @@ class NaiveBayes(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NaiveBayes
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(
             EvidenceSettings.of(self), training, type(self).__name__
         )
@@ -188,7 +171,6 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
         self.class_log_prior_ = scorecard.intercept.copy()
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit
@@ -234,7 +216,7 @@ class NaiveBayes(ScorecardClassifier):
         # The scorecard is made when it is asked for, with the parameters of now: batches may be
         # small and many.
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
         return self
 
     def _add_columns(self, names: Sequence[str]) -> None:
@@ -243,18 +225,21 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = self._stream.with_columns(self, names)
         self._adopt(self._stream.schema, self._stream.classes, self._stream.class_count)
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
 
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         if not hasattr(self, "_scorecard"):
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
-        if self._scorecard is None:
-            assert self._stream is not None
-            name = type(self).__name__
-            self._scorecard = current_naive_bayes(self._parameters, self._stream, name).scorecard
-        return self._scorecard
+        if self._scorecard is not None:
+            return self._scorecard
+        return self._made.get("scorecard", self._current_scorecard)
+
+    def _current_scorecard(self) -> Scorecard:
+        assert self._stream is not None
+        name = type(self).__name__
+        return current_naive_bayes(self._parameters, self._stream, name).scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
         if self._stream is not None:

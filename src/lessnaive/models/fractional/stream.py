@@ -16,7 +16,7 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, Rprop, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import Batch, decayed_weights
 from lessnaive.table import Column
@@ -79,7 +79,7 @@ class FractionalStream:
     def add(
         cls,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         stream: FractionalStream | None,
         X: Any,
         y: Any,
@@ -128,7 +128,7 @@ class FractionalStream:
     def _take(
         self,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
@@ -156,7 +156,7 @@ class FractionalStream:
             model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
-    def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
+    def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
         """Return all about the model as of now; the criterion is that of the last rows."""
         count = self.statistics.class_count
         if self.weights is None:
@@ -175,7 +175,7 @@ class FractionalStream:
         return weighted(card, self.weights[places])
 
     def _solve(
-        self, model: Any, solver: TwoStage | PGDMB
+        self, model: Any, solver: AnytimeSolver
     ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
         problem = self.problem(model)
         search = problem.minimize(solver, interruptible=False)

@@ -17,7 +17,7 @@ from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.exceptions import warn_caller
 from lessnaive.loss import Loss, WeightedEvidenceLoss
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import Penalty
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import (
     FISTA,
@@ -126,7 +126,7 @@ def gather(
     return WeightedEvidence(scorecard, loss)
 
 
-def choose_solver(solver: str | Solver, loss: Loss, penalty: ElasticNet) -> Solver:
+def choose_solver(solver: str | Solver, loss: Loss, penalty: Penalty) -> Solver:
     """Return the solver of this name; "auto" is the fastest one that can be certified."""
     if isinstance(solver, Solver):
         return solver
@@ -135,7 +135,7 @@ def choose_solver(solver: str | Solver, loss: Loss, penalty: ElasticNet) -> Solv
     newton = ProxNewton()
     if newton.refusal(loss, penalty) is None:
         return newton
-    return LBFGS() if penalty.l1 == 0 else FISTA()
+    return LBFGS() if penalty.is_differentiable else FISTA()
 
 
 def start_weights(start: float | ArrayLike, shape: tuple[int, ...]) -> Floats:
@@ -158,12 +158,12 @@ def start_weights(start: float | ArrayLike, shape: tuple[int, ...]) -> Floats:
 def minimize(
     settings: SolverSettings,
     loss: Loss,
-    penalty: ElasticNet,
+    penalty: Penalty,
     start: Floats,
 ) -> Solution:
     """Minimize, and warn if the minimum was not found."""
     target = np.full(loss.shape, penalty.target)
-    if penalty.l1 > 0 and loss.is_convex:
+    if not penalty.is_differentiable and loss.is_convex:
         gradient = loss.value_and_gradient(target)[1]
         if penalty.subdiff_distance(target, gradient) == 0.0:
             start = target  # which is the minimum; on the way there rounding might get in
@@ -209,18 +209,17 @@ def warn_unfinished(settings: SolverSettings, unfinished: int, total: int) -> No
     )
 
 
-def _has_no_minimum(loss: Loss, penalty: ElasticNet, solution: Solution, start: Floats) -> bool:
+def _has_no_minimum(loss: Loss, penalty: Penalty, solution: Solution, start: Floats) -> bool:
     if penalty.is_coercive or not loss.is_convex:
         return False
     weights = solution.weights
     directions = chain((weights, weights - start, solution.last_move), loss.flat_parts(weights))
     if any(loss.separates(penalty.endless_part(direction)) for direction in directions):
         return True
-    free = not (np.isfinite(penalty.lower).any() or np.isfinite(penalty.upper).any())
-    if not free or np.abs(weights).max(initial=0.0) < _SUSPICIOUS:
+    if penalty.is_bounded or np.abs(weights).max(initial=0.0) < _SUSPICIOUS:
         return False
     direction = loss.separating_direction()
-    return direction is not None and loss.separates(direction)
+    return direction is not None and loss.separates(penalty.endless_part(direction))
 
 
 def _not_converged(solution: Solution) -> Solution:
