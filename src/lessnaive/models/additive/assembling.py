@@ -14,8 +14,8 @@ from lessnaive.models.additive.design import Design
 from lessnaive.models.additive.pair_models import BoostedPairs
 from lessnaive.models.additive.path import centred
 from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms import Term
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Value
 
 __all__ = ["Assembly"]
@@ -137,7 +137,9 @@ class Assembly:
         nothing = np.zeros((1, n_classes))
         curves = self._curves[place] or [Curve(np.empty(0), nothing, nothing, nothing[0])]
         parts = [
-            PiecewiseTerm(column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes)))
+            PiecewiseTerm(
+                column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes))
+            )
             for curve in curves
         ]
         edges = np.unique(np.concatenate([part.edges for part in parts]))
