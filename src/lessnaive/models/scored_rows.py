@@ -45,4 +45,4 @@ def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> P
         return judge_rows(card, fold.test)
 
     splits = split_rows(cv, training.labels, weights=training.weights, shuffle=False)
-    return Panel(cross_validate(judge, training.kept(), splits))
+    return Panel(cross_validate(judge, training.cached(), splits))

@@ -233,7 +233,7 @@ class GroupLassoNB(ScorecardClassifier):
             return losses, fold.test.total_weight
 
         splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)
-        losses, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+        losses, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
         return np.asarray(np.average(losses, axis=0, weights=weights))
 
     def _state_to_plain(self) -> dict[str, Any]:

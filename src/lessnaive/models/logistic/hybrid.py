@@ -221,7 +221,7 @@ class HybridLRNB(ScorecardClassifier):
 
     def _learn(self, training: Training) -> None:
         """Divide the columns and fit both parts."""
-        training = training.kept()
+        training = training.cached()
         naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None

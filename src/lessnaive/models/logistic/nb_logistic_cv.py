@@ -174,7 +174,7 @@ class NBLogisticCV(FittedLogistic):
 
     def _learn(self, training: Training) -> None:
         """Choose the penalty and fit the model."""
-        training = training.kept()
+        training = training.cached()
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)

@@ -184,7 +184,7 @@ class BaristaNBCV(LearnedWeights):
 
     def _learn(self, training: Training) -> None:
         """Choose the penalties and fit the model."""
-        training = training.kept()
+        training = training.cached()
         naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
