@@ -112,7 +112,7 @@ def current_naive_bayes(
 
 
 def frozen_parameters(model: Model) -> Model:
-    """Return an estimator, not fitted, with the parameters of now."""
+    """Return an estimator, not fitted, with the current parameters."""
     out: Model = object.__new__(type(model))
     for name in parameter_names(type(model)):
         setattr(out, name, getattr(model, name))

@@ -54,7 +54,7 @@ class StreamStatistics:
         Weight of all rows that came, forgotten or not.
     binnings : dict of int to Binning
         The bins and groups in use, by the place of the column. Their counts are those of when they
-        were found: :meth:`current` has those of now.
+        were found: :meth:`current` has the current ones.
     found_at : float
         What ``seen`` was when they were found; 0 if they were not yet.
     """
@@ -268,7 +268,7 @@ class StreamStatistics:
         return _numeric_kind(parameters) is None and not all(self.schema.categorical)
 
     def current(self, parameters: StreamParameters) -> list[ColumnStatistics]:
-        """Statistics of each column as of now: counts, moments, or bins with their counts.
+        """Return the current statistics of each column: counts, sums, or bins with their counts.
 
         Bins are those that are in use. They are found now, which changes nothing here, where there
         are none yet, and everywhere if ``parameters.refresh`` is 1.
