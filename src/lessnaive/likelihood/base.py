@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.likelihood.categorical import categorical_log_likelihood
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.plain import Node
 from lessnaive.scorecard import Term
 from lessnaive.table import Column
@@ -18,6 +18,7 @@ from lessnaive.table import Column
 __all__ = [
     "AdditiveStatistics",
     "ColumnStatistics",
+    "LikelihoodSettings",
     "NumericStatistics",
     "OwnScores",
     "SumsByClass",
@@ -27,6 +28,35 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodSettings:
+    """How the statistics of a column become a likelihood.
+
+    Attributes
+    ----------
+    numeric, smoothing, missing, variance_floor
+        As the parameters of :class:`~lessnaive.NaiveBayes`.
+    beta : tuple (a, b) or None
+        The same; of one column, numbers or arrays of shape (n_classes,).
+    """
+
+    numeric: str = "gaussian"
+    smoothing: float | str = 1.0
+    missing: str = "ignore"
+    variance_floor: float = 1e-9
+    beta: tuple[ArrayLike, ArrayLike] | None = None
+
+    @property
+    def counts_missing(self) -> bool:
+        """Whether a missing value says what its frequency in each class says."""
+        return self.missing == "category"
+
+    @property
+    def pseudo_count(self) -> float:
+        """Weight of the rows of the whole column that each class of a numeric column is given."""
+        return 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
 
 
 class OwnScores(NamedTuple):

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lessnaive._sklearn import parameter_names
-from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
-from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.naive_bayes import LearnedNaiveBayes, make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings, check_priors
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
