@@ -139,7 +139,7 @@ class Binning(ColumnStatistics):
         column: Column,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left: float,
+        left_out: float,
     ) -> OwnScores:
         """Return the scores of a table made with this weight left out."""
         assert isinstance(term, TableTerm)

@@ -119,7 +119,12 @@ class ColumnStatistics(ABC):
 
     @abstractmethod
     def own_scores(
-        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+        self,
+        term: Term,
+        column: Column,
+        labels: Labels,
+        settings: LikelihoodSettings,
+        left_out: float,
     ) -> OwnScores:
         """Return what the term says about each row's own class if that row is left out.
 
@@ -133,7 +138,7 @@ class ColumnStatistics(ABC):
             Place of each row's class.
         settings : LikelihoodSettings
             How.
-        left : float
+        left_out : float
             The weight that is left out.
 
         Returns
@@ -230,15 +235,20 @@ class NumericStatistics(AdditiveStatistics):
         return absent, present
 
     def own_scores(
-        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+        self,
+        term: Term,
+        column: Column,
+        labels: Labels,
+        settings: LikelihoodSettings,
+        left_out: float,
     ) -> OwnScores:
         """Return the log-density of each value in its own class without it."""
         values = np.asarray(column.numbers(), dtype=np.float64)
-        density = self.log_density_without(values, labels, settings, left)
-        absent, present = self.presence(settings, left)
+        density = self.log_density_without(values, labels, settings, left_out)
+        absent, present = self.presence(settings, left_out)
         there = ~np.isnan(density)
         scores = np.where(there, density + present[labels], absent[labels])
-        return OwnScores(scores, self.sharpness(values, labels, settings, left))
+        return OwnScores(scores, self.sharpness(values, labels, settings, left_out))
 
     def sharpness(
         self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float

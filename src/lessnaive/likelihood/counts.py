@@ -161,7 +161,7 @@ class ValueCounts(AdditiveStatistics):
         column: Column,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left: float,
+        left_out: float,
     ) -> OwnScores:
         """Return the scores of a table made with this weight left out."""
         assert isinstance(term, TableTerm)
