@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from lessnaive.cli import main
+from lessnaive.cli.app import app
+from lessnaive.models import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -40,6 +42,9 @@ def test_page(page, tmp_path, monkeypatch):
     if page.stem in NEEDED:
         pytest.importorskip(NEEDED[page.stem])
     monkeypatch.chdir(tmp_path)
+    # What a page adds is gone after it.
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    monkeypatch.setattr(app, "commands", dict(app.commands))
     result = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0
     run_commands(page, tmp_path)
