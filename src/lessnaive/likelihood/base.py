@@ -155,6 +155,25 @@ class NumericStatistics(AdditiveStatistics):
     def __init__(self, n_classes: int) -> None:
         """Start without rows."""
 
+    @classmethod
+    def of_points(cls, values: Floats, weights: Floats, missing: Floats) -> Self:
+        """Return the statistics of a summary of a column, for those that cannot go on themselves.
+
+        Parameters
+        ----------
+        values : array of shape (n_values,)
+            Ascending.
+        weights : array of shape (n_values, n_classes)
+            Their weights by class.
+        missing : array of shape (n_classes,)
+            Weight of the rows without a value.
+
+        Returns
+        -------
+        NumericStatistics
+        """
+        raise NotImplementedError(f"{cls.__name__} goes on itself.")
+
     @property
     @abstractmethod
     def present(self) -> Floats:
@@ -214,6 +233,8 @@ class SumsByClass(NumericStatistics):
     keys: ClassVar[tuple[str, ...]]
     #: Which of them are means and grow with no weight.
     means: ClassVar[frozenset[str]] = frozenset()
+    #: Which of them are never negative.
+    nonnegative: ClassVar[frozenset[str]] = frozenset({"weight", "missing"})
     #: The name of the likelihood in model files, if the names of the sums do not tell.
     likelihood: ClassVar[str | None] = None
 
@@ -271,7 +292,7 @@ class SumsByClass(NumericStatistics):
         fields = node.record(*named, *cls.keys)
         out = cls(n_classes)
         for place, key in enumerate(cls.keys):
-            lowest = {"low": 0.0} if key in ("weight", "missing") else {}
+            lowest = {"low": 0.0} if key in cls.nonnegative else {}
             out.sums[:, place] = fields[key].numbers(n_classes, **lowest)
         return out
 

@@ -4,6 +4,7 @@ This is the list of them: what is here is exported by the package, can be saved 
 known to the command line and to the generic tests.
 """
 
+from lessnaive.models.additive.less_naive import LessNaiveClassifier
 from lessnaive.models.averaged import AveragedNB
 from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.models.group_lasso.group_lasso import GroupLassoNB
@@ -27,6 +28,7 @@ __all__ = [
     "FractionalNB",
     "GroupLassoNB",
     "HybridLRNB",
+    "LessNaiveClassifier",
     "NBLogistic",
     "NBLogisticCV",
     "NaiveBayes",

@@ -95,8 +95,8 @@ def can_add_rows(model: Any) -> bool:
     """Whether rows can be added to what was learned; AttributeError with the reason if not."""
     if hasattr(model, "_stream") and model._stream is None:
         raise AttributeError(
-            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
-            "again with: learn from the first row on with partial_fit to go on with it."
+            "fit has found bins or groups in all the rows at once, or curves, and keeps nothing to "
+            "find them again with: learn from the first row on with partial_fit to go on with it."
         )
     return True
 

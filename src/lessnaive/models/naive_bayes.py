@@ -27,7 +27,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
 from lessnaive.table import Schema
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["NaiveBayes"]
 
@@ -40,7 +40,7 @@ class NaiveBayes(ScorecardClassifier):
 
     where the sum runs over the columns that have a value in this row. Each column has its own
     likelihood: binary columns a Bernoulli with a Beta prior, categorical columns a multinomial
-    with pseudo-counts, numeric columns a normal distribution.
+    with pseudo-counts, numeric columns a normal distribution or what `numeric` says.
 
     Parameters
     ----------
@@ -48,11 +48,16 @@ class NaiveBayes(ScorecardClassifier):
         Columns whose values are names rather than quantities. With "from_dtype" these are the
         columns of strings, categories, booleans and other objects; with a list of names or
         positions or a mask, these and the ones listed.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
-        Likelihood of numeric columns: a normal distribution per class, with a variance per class or
-        with one variance for all classes; or the frequencies of bins, found by the method of Fayyad
-        and Irani (see :class:`MDLPDiscretizer`), by MODL (see :class:`MODLEncoder`), or holding
-        equal shares of the rows. Bins are found inside ``fit``, from the training rows alone.
+    numeric : str, default="gaussian"
+        Likelihood of numeric columns:
+
+        - "gaussian", "gaussian_shared": a normal distribution per class, with a variance per class
+          or with one variance for all classes;
+        - "poisson": a Poisson distribution per class, for counts;
+        - "kernel": a Gaussian kernel density per class, for any shape;
+        - "mdlp", "modl", "quantile": the frequencies of bins, found by the method of Fayyad and
+          Irani (see :class:`MDLPDiscretizer`), by MODL (see :class:`MODLEncoder`), or holding equal
+          shares of the rows. Bins are found inside ``fit``, from the training rows alone.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
     n_bins : int, default=10
@@ -60,7 +65,8 @@ class NaiveBayes(ScorecardClassifier):
     smoothing : float or "laplace", default=1.0
         Total pseudo-count s of a categorical column, shared evenly by its V values:
         :math:`p(v \mid c) = (n_{vc} + s / V) / (N_c + s)`. "laplace" is one per value, 0 is maximum
-        likelihood.
+        likelihood. Poisson and kernel likelihoods take it as s rows of the whole column that each
+        class is given ("laplace": one).
     beta : tuple (a, b), default=None
         Parameters of the Beta prior of binary columns (booleans, and categorical columns with two
         values): :math:`\mu_c = (N_{1c} + a - 1) / (N_c + a + b - 2)`, with 1 the larger of the two
@@ -157,25 +163,7 @@ class NaiveBayes(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NaiveBayes
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(
             EvidenceSettings.of(self), training, type(self).__name__
         )
@@ -183,7 +171,6 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
         self.class_log_prior_ = scorecard.intercept.copy()
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit

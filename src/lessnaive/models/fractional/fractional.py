@@ -26,7 +26,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
 from lessnaive.stream import STREAM_CONSTRAINTS
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["FractionalNB"]
 
@@ -254,26 +254,8 @@ class FractionalNB(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        FractionalNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         solver = self._make_solver()
-        training = read_training(X, y, sample_weight, self.categorical_features)
         name = type(self).__name__
         learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         problem = FractionalProblem.of(
@@ -282,7 +264,6 @@ class FractionalNB(ScorecardClassifier):
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
         self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit

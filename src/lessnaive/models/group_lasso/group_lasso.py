@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
@@ -16,7 +16,7 @@ from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import LARGEST_LOG_LOSS
@@ -178,26 +178,7 @@ class GroupLassoNB(ScorecardClassifier):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, up to the folds of
-            cross-validation.
-
-        Returns
-        -------
-        GroupLassoNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)
         lambda_max = problem.lambda_max()
         lams = self._penalties(lambda_max)
@@ -214,7 +195,6 @@ class GroupLassoNB(ScorecardClassifier):
         self.objective_ = objective
         self.path_ = path
         self._scorecard = scorecard
-        return self
 
     def _problem(
         self, training: Training, *, allow_empty: bool = False

@@ -6,13 +6,13 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
@@ -23,7 +23,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
@@ -96,7 +96,7 @@ class HybridLRNB(ScorecardClassifier):
         Most iterations.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
         part numbers enter as they are, and of categories all values but the first.
     categorical : {"values", "modl"}, default="values"
@@ -219,26 +219,9 @@ class HybridLRNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Divide the columns and fit both parts.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, unless the assignment is
-            cross-validated: a row and its weight are never split between folds.
-
-        Returns
-        -------
-        HybridLRNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Divide the columns and fit both parts."""
+        training = training.kept()
         naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None
@@ -250,7 +233,6 @@ class HybridLRNB(ScorecardClassifier):
             card = naive
         n_iter = 1 if solution is None else max(1, solution.n_iter)
         self._adopt(card, columns, path, n_iter, solution is None or solution.converged)
-        return self
 
     def _naive_bayes(self, training: Training, *, allow_empty: bool = False) -> Scorecard:
         settings, name = EvidenceSettings.of(self), type(self).__name__

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
@@ -18,7 +18,7 @@ from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solver
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
@@ -172,25 +172,9 @@ class NBLogisticCV(FittedLogistic):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalty and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        NBLogisticCV
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalty and fit the model."""
+        training = training.kept()
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
@@ -212,7 +196,6 @@ class NBLogisticCV(FittedLogistic):
         solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
-        return self
 
     def _penalties(self, problem: LogisticProblem, lambda_max: float) -> Floats:
         """Return the penalties, from large to small."""

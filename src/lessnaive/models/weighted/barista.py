@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
@@ -21,7 +21,7 @@ from lessnaive.models.weighted.learning import (
 )
 from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["SHRINK_TO", "WEIGHTING_CONSTRAINTS", "BaristaNB"]
 
@@ -83,7 +83,7 @@ class BaristaNB(LearnedWeights):
         Most iterations.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="mdlp"
+    numeric : str, default="mdlp"
         Likelihood of numeric columns, as in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -192,26 +192,8 @@ class BaristaNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        BaristaNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         penalty = self._chosen_penalty()
-        training = read_training(X, y, sample_weight, self.categorical_features)
         naive, loss = gather(
             EvidenceSettings.of(self),
             training,
@@ -222,7 +204,6 @@ class BaristaNB(LearnedWeights):
         solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
-        return self
 
     def _chosen_penalty(self) -> Penalty:
         if self.penalty is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
@@ -27,7 +27,7 @@ from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solver
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
@@ -182,25 +182,9 @@ class BaristaNBCV(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalties and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        BaristaNBCV
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalties and fit the model."""
+        training = training.kept()
         naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
@@ -221,7 +205,6 @@ class BaristaNBCV(LearnedWeights):
         solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
-        return self
 
     def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:
         return gather(
