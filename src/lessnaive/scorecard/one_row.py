@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lessnaive.scorecard.card import Scorecard
-from lessnaive.scorecard.single_values import Unusual
+from lessnaive.scorecard.terms.single_values import Unusual
 
 __all__ = ["RowScorer", "Unusual"]
 

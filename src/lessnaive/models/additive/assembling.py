@@ -137,7 +137,9 @@ class Assembly:
         nothing = np.zeros((1, n_classes))
         curves = self._curves[place] or [Curve(np.empty(0), nothing, nothing, nothing[0])]
         parts = [
-            PiecewiseTerm(column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes)))
+            PiecewiseTerm(
+                column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes))
+            )
             for curve in curves
         ]
         edges = np.unique(np.concatenate([part.edges for part in parts]))

@@ -103,9 +103,7 @@ class Fit:
         # The intercept of a class without rows would go to minus infinity.
         self._newton = _core.AdditiveNewton(self.rows, penalty, link, self.start, absent)
 
-    def solve(
-        self, lam: float, start: Floats | None, *, tol: float, max_iter: int
-    ) -> Solution:
+    def solve(self, lam: float, start: Floats | None, *, tol: float, max_iter: int) -> Solution:
         """Return the minimum at a penalty; `tol` is the gain per row that ends the search."""
         parameters = (self.start if start is None else start).copy()
         steps, _, done, _, _ = self._newton.minimize(lam, tol, max_iter, parameters)

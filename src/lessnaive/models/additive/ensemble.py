@@ -142,9 +142,7 @@ def fit_ensemble(
     reports = []
     for member, weight, scores in zip(members, share * weights, held_out, strict=True):
         assembly.add_design(member.design, member.solution.parameters, float(weight))
-        reports.append(
-            MemberReport(member.name, member.penalty, float(weight), judge.loss(scores))
-        )
+        reports.append(MemberReport(member.name, member.penalty, float(weight), judge.loss(scores)))
     if with_pairs is None:
         return Ensemble(assembly, reports, [], judge.loss(honest), solutions)
     with_pairs.add_to(assembly)

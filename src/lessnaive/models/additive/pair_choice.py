@@ -31,9 +31,7 @@ _TOL, _STEPS = 1e-4, 6
 def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[Piece]:
     """Return a table for each pair of places."""
     return [
-        PairCells(
-            (a, b), (coarse[a].codes, coarse[b].codes), (coarse[a].size, coarse[b].size)
-        )
+        PairCells((a, b), (coarse[a].codes, coarse[b].codes), (coarse[a].size, coarse[b].size))
         for a, b in pairs
     ]
 

@@ -93,7 +93,9 @@ def _choose(
     """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
     best, worse = np.inf, 0
     kept: tuple[float, Floats, list[Floats]] = (
-        PENALTIES[0], np.zeros((inputs.n_rows, inputs.n_classes)), [],
+        PENALTIES[0],
+        np.zeros((inputs.n_rows, inputs.n_classes)),
+        [],
     )
     if not folds:
         return kept

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
     SOLVERS,
+    LearnedWeights,
     SolverSettings,
     gather,
     minimize,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.single_values import Finder, unknown
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Operand
+from lessnaive.scorecard.terms.single_values import Finder, unknown
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node
-from lessnaive.scorecard.single_values import Unusual, is_usual, number_of
+from lessnaive.scorecard.terms.single_values import Unusual, is_usual, number_of
 from lessnaive.table import Column, Kind, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.objects import FEW_ROWS

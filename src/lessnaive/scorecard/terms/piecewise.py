@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.single_values import Finder, line_rise, number_of
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -23,6 +22,7 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
 from lessnaive.scorecard.terms.operands import Piecewise
+from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["PiecewiseTerm"]

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.single_values import Finder
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -29,6 +28,7 @@ from lessnaive.scorecard.terms.encodings import (
 )
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.operands import Lookup
+from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
