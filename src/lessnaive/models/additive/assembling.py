@@ -14,8 +14,8 @@ from lessnaive.models.additive.design import Design
 from lessnaive.models.additive.pair_models import BoostedPairs
 from lessnaive.models.additive.path import centred
 from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms import Term
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Value
 
 __all__ = ["Assembly"]

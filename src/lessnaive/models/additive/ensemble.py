@@ -24,7 +24,7 @@ from lessnaive.models.additive.path import (
     log_losses,
 )
 from lessnaive.models.additive.stacking import stack
-from lessnaive.validation.folds import over_folds
+from lessnaive.validation.cross_validation import side_by_side
 
 __all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
 
@@ -122,7 +122,7 @@ def fit_ensemble(
             MEMBERS[place], inputs, folds, tol=settings.tol, max_iter=settings.max_iter, step=step
         )
 
-    members = over_folds(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
+    members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
     assembly = Assembly(inputs)
     solutions = [member.solution for member in members]
     equal = [1.0 / len(members)] * len(members)
@@ -191,7 +191,7 @@ def _add_pairs(
         )
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
-    *of_folds, pairs = over_folds(chosen, tasks, settings.n_jobs)
+    *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)
     if not pairs:
         return None
     tables = fit_tables(

@@ -19,7 +19,8 @@ from lessnaive.models.additive.path import PENALTIES, Folds
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import progress, split_rows
+from lessnaive.validation.folds import split_rows
+from lessnaive.validation.progress import progress
 
 __all__ = ["LessNaiveClassifier"]
 
