@@ -224,7 +224,7 @@ class LinearPath:
         start: NDArray[np.float64],
     ) -> None: ...
     def minimize(
-        self, l1: float, l2: float, tolerance: float, most_looks: int, out: NDArray[np.float64]
+        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
     ) -> tuple[int, bool]: ...
 
 def scan(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast, get_args
 
@@ -17,6 +18,7 @@ from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.averaging import (
@@ -33,7 +35,8 @@ __all__ = ["AveragedNB"]
 _HISTORY = ("start", "objective", "n_columns")
 
 
-class AveragedNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AveragedNB(EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes averaged over many subsets of the columns, which is one with weights.
 
     .. math::
@@ -154,38 +157,15 @@ class AveragedNB(WeightedClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        averaging: str = "compression",
-        lam: float = 1.0,
-        costs: float | ArrayLike | Mapping[str, float] | None = 0.0,
-        n_starts: int | None = None,
-        n_passes: int = 2,
-        random_state: int | np.random.RandomState | None = 0,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "modl",
-        categorical: str = "modl",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "empirical",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.averaging = averaging
-        self.lam = lam
-        self.costs = costs
-        self.n_starts = n_starts
-        self.n_passes = n_passes
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    averaging: str = "compression"
+    lam: float = 1.0
+    costs: float | ArrayLike | Mapping[str, float] | None = 0.0
+    n_starts: int | None = None
+    n_passes: int = 2
+    random_state: int | np.random.RandomState | None = 0
+    numeric: str = "modl"
+    categorical: str = "modl"
+    priors: str | ArrayLike = "empirical"
 
     def _learn(self, training: Training) -> None:
         """Learn the likelihoods of all columns and average over subsets of these."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from lessnaive.models.batches import (
     stream_of,
 )
 from lessnaive.models.on_demand import OnDemand
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
@@ -32,7 +34,8 @@ from lessnaive.table.training import Training
 __all__ = ["NaiveBayes"]
 
 
-class NaiveBayes(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes for a table as it is: numbers, strings, booleans, gaps, new categories.
 
     .. math::
@@ -132,36 +135,11 @@ class NaiveBayes(ScorecardClassifier):
         "beta": [tuple, list, None],
     }
 
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        beta: tuple[ArrayLike, ArrayLike] | None = None,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-        summary_size: int = 1000,
-        max_values: int | None = 1000,
-        forgetting: float = 1.0,
-        refresh: float = 1.25,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.beta = beta
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
-        self.summary_size = summary_size
-        self.max_values = max_values
-        self.forgetting = forgetting
-        self.refresh = refresh
+    beta: tuple[ArrayLike, ArrayLike] | None = None
+    summary_size: int = 1000
+    max_values: int | None = 1000
+    forgetting: float = 1.0
+    refresh: float = 1.25
 
     def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.table.training import Training
 
 __all__ = ["RelevanceWeightedNB", "relevance"]
@@ -19,7 +21,8 @@ __all__ = ["RelevanceWeightedNB", "relevance"]
 Floats = NDArray[np.float64]
 
 
-class RelevanceWeightedNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a weight for each column: how far its values move the class shares.
 
     .. math::
@@ -96,27 +99,6 @@ class RelevanceWeightedNB(WeightedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**GENERATIVE_CONSTRAINTS}
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
 
     def _learn(self, training: Training) -> None:
         """Learn likelihoods and weights."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_rows
+from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
@@ -21,7 +23,8 @@ from lessnaive.table.training import Training
 __all__ = ["SelectiveNB"]
 
 
-class SelectiveNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelectiveNB(EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a subset of the columns, chosen by a greedy search.
 
     .. math::
@@ -130,43 +133,19 @@ class SelectiveNB(WeightedClassifier):
         "cv": ["cv_object"],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "error",
-        direction: str = "forward",
-        patience: int = 1,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.criterion = criterion
-        self.direction = direction
-        self.patience = patience
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    criterion: str = "error"
+    direction: str = "forward"
+    patience: int = 1
+    cv: Any = 5
 
     def _learn(self, training: Training) -> None:
         """Learn the likelihoods of all columns and choose among these."""
         settings = EvidenceSettings.of(self)
         card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(settings, training, self.cv)
+            score_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_rows(card, training),
+            else score_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),

@@ -1,4 +1,4 @@
-"""Rows that judge a choice of columns by the scores that it gives them."""
+"""Rows that a choice of columns is evaluated by, with the scores that it gives them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.scorecard.terms.operands import Lookup, Operand, Work
 
-__all__ = ["Judge", "JudgedRows", "Losses", "Panel"]
+__all__ = ["Evaluator", "Losses", "ScoredFolds", "ScoredRows"]
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Losses(NamedTuple):
     log_loss: Floats
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """What a greedy search asks of the rows."""
 
     #: Weight of the rows.
@@ -46,7 +46,7 @@ class Judge(Protocol):
         """Add columns for good."""
 
 
-class JudgedRows:
+class ScoredRows:
     """Rows of one table, scored by one model.
 
     The scores of the columns added so far are kept, so that a candidate costs one pass over its
@@ -109,14 +109,14 @@ class JudgedRows:
     def _scan(
         self,
         operands: Sequence[Operand],
-        judged: Sequence[int],
+        evaluated: Sequence[int],
         *,
         leave_one_out: bool,
         log_loss: bool,
     ) -> Losses:
         work = Work.of(operands)
         place = {i: rank for rank, i in enumerate(work.order())}
-        order = sorted(judged, key=place.__getitem__)
+        order = sorted(evaluated, key=place.__getitem__)
         found = _core.scan(
             list(work.lookups.values()),
             list(work.quadratics.values()),
@@ -129,35 +129,35 @@ class JudgedRows:
             list(work.curves.values()),
         )
         by_candidate = dict(zip(order, found, strict=True))
-        error, loss = np.array([by_candidate[i] for i in judged]).T
+        error, loss = np.array([by_candidate[i] for i in evaluated]).T
         return Losses(error, loss)
 
 
-class Panel:
-    """Several judges, such as the folds of a cross-validation, that judge together."""
+class ScoredFolds:
+    """Rows in several parts, such as the folds of a cross-validation, each scored by its model."""
 
-    def __init__(self, judges: Sequence[Judge]) -> None:
-        self._judges = list(judges)
-        self.total = sum(judge.total for judge in judges)
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        self._parts = list(parts)
+        self.total = sum(part.total for part in parts)
 
     def with_all(self, columns: Sequence[int]) -> Losses:
         """Losses with all of these columns besides those added so far: a single choice."""
-        return _sum([judge.with_all(columns) for judge in self._judges])
+        return _sum([part.with_all(columns) for part in self._parts])
 
     def with_each(self, columns: Sequence[int], *, log_loss: bool) -> Losses:
         """Losses with each of these columns besides those added so far."""
-        return _sum([judge.with_each(columns, log_loss=log_loss) for judge in self._judges])
+        return _sum([part.with_each(columns, log_loss=log_loss) for part in self._parts])
 
     def without_each(
         self, columns: Sequence[int], among: Sequence[int], *, log_loss: bool
     ) -> Losses:
         """Losses with all columns of ``among`` but each of these, besides those added so far."""
-        return _sum([j.without_each(columns, among, log_loss=log_loss) for j in self._judges])
+        return _sum([p.without_each(columns, among, log_loss=log_loss) for p in self._parts])
 
     def add(self, columns: Sequence[int]) -> None:
         """Add columns for good."""
-        for judge in self._judges:
-            judge.add(columns)
+        for part in self._parts:
+            part.add(columns)
 
 
 def _no_evidence(n_rows: int, n_classes: int) -> Lookup:

@@ -14,7 +14,7 @@ from lessnaive.exceptions import TableError, warn_caller
 from lessnaive.table.column import Coded, Column, factorize_numbers
 from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
-from lessnaive.table.rows import RowsOfColumn, kept
+from lessnaive.table.rows import RowsOfColumn, cached
 from lessnaive.table.schema import Schema
 
 __all__ = ["Training", "encode_labels", "no_values", "read_training", "read_weights"]
@@ -58,14 +58,14 @@ class Training:
         weights = None if self.weights is None else self.weights[rows]
         return replace(
             self,
-            table=kept(Table(columns, len(rows), self.table.named)),
+            table=cached(Table(columns, len(rows), self.table.named)),
             labels=self.labels[rows],
             weights=weights,
         )
 
-    def kept(self) -> Training:
+    def cached(self) -> Training:
         """Return the same with columns that remember what was asked of them."""
-        return replace(self, table=kept(self.table))
+        return replace(self, table=cached(self.table))
 
     def select(self, places: Sequence[int]) -> Training:
         """Return the same with some of the columns only."""

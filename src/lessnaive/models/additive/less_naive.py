@@ -84,7 +84,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model."""
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        training = read_training(X, y, sample_weight, self.categorical_features).cached()
         folds = self._folds(training)
         training, folds = _present(training, folds)
         weights = _with_class_weight(self.class_weight, training)
@@ -138,7 +138,7 @@ def _present(training: Training, folds: Folds) -> tuple[Training, Folds]:
         return training, folds
     rows = np.flatnonzero(training.weights > 0)
     place = np.cumsum(training.weights > 0) - 1
-    return training.take(rows).kept(), [(place[train], place[test]) for train, test in folds]
+    return training.take(rows).cached(), [(place[train], place[test]) for train, test in folds]
 
 
 def _with_class_weight(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,6 +23,7 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional.stream import FractionalStream
 from lessnaive.models.on_demand import OnDemand
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
@@ -44,7 +46,8 @@ def _of_report(name: str, doc: str) -> Any:
 _RESTARTS = {"pgdmb": "none", "pgdmb-ms": "multi-start", "pgdmb-vns": "neighbourhood"}
 
 
-class FractionalNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class FractionalNB(EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes with a weight between 0 and 1 for each column, few of which are kept.
 
     .. math::
@@ -177,9 +180,9 @@ class FractionalNB(ScorecardClassifier):
         "random_state": ["random_state"],
     }
 
-    _fit: FractionalFit | None
-    _stream: FractionalStream | None
-    _made: OnDemand
+    _fit: FractionalFit | None = field(init=False)
+    _stream: FractionalStream | None = field(init=False)
+    _made: OnDemand = field(init=False)
 
     weights_ = _of_fit("weights", "Weight of each column.")
     costs_ = _of_fit("costs", "Cost of each column.")
@@ -197,62 +200,27 @@ class FractionalNB(ScorecardClassifier):
     suboptimality_rule_ = _of_report("suboptimality_rule", "What the bound follows from.")
     lambda_max_ = _of_report("lambda_max", "A penalty from which on no column is kept.")
 
-    def __init__(
-        self,
-        *,
-        lam: float = 0.1,
-        p: float = 0.75,
-        costs: float | ArrayLike | Mapping[str, float] | None = None,
-        constant: str = "log(K)-1",
-        solver: str | AnytimeSolver = "two-stage",
-        batch_size: int = 1000,
-        history_size: int | None = None,
-        rprop: tuple[float, float] = (0.5, 1.2),
-        patience: int = 5,
-        max_iter: int = 100,
-        opti_level: int = 5,
-        max_seconds: float | None = None,
-        tol: float = 1e-9,
-        random_state: Any = 0,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "modl",
-        categorical: str = "modl",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "empirical",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-        summary_size: int = 1000,
-        max_values: int | None = 1000,
-        forgetting: float = 1.0,
-        refresh: float = 1.25,
-    ) -> None:
-        self.lam = lam
-        self.p = p
-        self.costs = costs
-        self.constant = constant
-        self.solver = solver
-        self.batch_size = batch_size
-        self.history_size = history_size
-        self.rprop = rprop
-        self.patience = patience
-        self.max_iter = max_iter
-        self.opti_level = opti_level
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
-        self.summary_size = summary_size
-        self.max_values = max_values
-        self.forgetting = forgetting
-        self.refresh = refresh
+    lam: float = 0.1
+    p: float = 0.75
+    costs: float | ArrayLike | Mapping[str, float] | None = None
+    constant: str = "log(K)-1"
+    solver: str | AnytimeSolver = "two-stage"
+    batch_size: int = 1000
+    history_size: int | None = None
+    rprop: tuple[float, float] = (0.5, 1.2)
+    patience: int = 5
+    max_iter: int = 100
+    opti_level: int = 5
+    max_seconds: float | None = None
+    tol: float = 1e-9
+    random_state: Any = 0
+    numeric: str = "modl"
+    categorical: str = "modl"
+    priors: str | ArrayLike = "empirical"
+    summary_size: int = 1000
+    max_values: int | None = 1000
+    forgetting: float = 1.0
+    refresh: float = 1.25
 
     def _learn(self, training: Training) -> None:
         solver = self._make_solver()

@@ -20,7 +20,7 @@ from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import Batch, decayed_weights
 from lessnaive.table import Column
-from lessnaive.table.rows import KeptColumn, RowsOfColumn
+from lessnaive.table.rows import CachedColumn, RowsOfColumn
 
 __all__ = ["FractionalStream"]
 
@@ -103,7 +103,7 @@ class FractionalStream:
         if n_rows <= model.batch_size - stream.waiting:
             stream._take(model, solver, rows.columns, rows.labels, weights)
             return stream
-        columns = [KeptColumn(column) for column in rows.columns]
+        columns = [CachedColumn(column) for column in rows.columns]
         # What cannot be added is found out before any of it is.
         Batch.read(stream.statistics.columns, columns, rows.labels, weights, model.forgetting)
         first = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ __all__ = ["GroupLassoNB"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupLassoNB(ScorecardClassifier):
     r"""Naive Bayes that pulls the parameters of each column together, and drops weak columns.
 
@@ -145,38 +147,20 @@ class GroupLassoNB(ScorecardClassifier):
         "cv": ["cv_object"],
     }
 
-    def __init__(
-        self,
-        *,
-        lam: float | str = "aic",
-        adaptive: bool = False,
-        solver: str = "exact",
-        standardize: bool = True,
-        n_lams: int = 50,
-        lam_ratio: float = 1e-3,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 0.0,
-        priors: str | ArrayLike = "empirical",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.lam = lam
-        self.adaptive = adaptive
-        self.solver = solver
-        self.standardize = standardize
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    lam: float | str = "aic"
+    adaptive: bool = False
+    solver: str = "exact"
+    standardize: bool = True
+    n_lams: int = 50
+    lam_ratio: float = 1e-3
+    cv: Any = 5
+    categorical_features: Any = "from_dtype"
+    numeric: str = "gaussian"
+    categorical: str = "values"
+    n_bins: int = 10
+    smoothing: float | str = 0.0
+    priors: str | ArrayLike = "empirical"
+    variance_floor: float = 1e-9
 
     def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)
@@ -233,7 +217,7 @@ class GroupLassoNB(ScorecardClassifier):
             return losses, fold.test.total_weight
 
         splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)
-        losses, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+        losses, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
         return np.asarray(np.average(losses, axis=0, weights=weights))
 
     def _state_to_plain(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
+from lessnaive.models.parameters import EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
@@ -40,7 +41,8 @@ _MOST_TRIED = 21
 _CV_TOLERANCE = 1e-7
 
 
-class HybridLRNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HybridLRNB(SolverParameters, EvidenceParameters, ScorecardClassifier):
     r"""Logistic regression for some columns, naive Bayes for the others.
 
     .. math::
@@ -172,56 +174,23 @@ class HybridLRNB(ScorecardClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    lr_features_: Places
-    nb_features_: Places
-    path_: HybridPath | None
-    n_iter_: int
-    converged_: bool
+    lr_features_: Places = field(init=False)
+    nb_features_: Places = field(init=False)
+    path_: HybridPath | None = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        assignment: str | ArrayLike = "heuristic",
-        variance_weight: float = 1.0,
-        lam: float = 0.0,
-        cv: Any = 10,
-        scoring: str = "log_loss",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.assignment = assignment
-        self.variance_weight = variance_weight
-        self.lam = lam
-        self.cv = cv
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    assignment: str | ArrayLike = "heuristic"
+    variance_weight: float = 1.0
+    lam: float = 0.0
+    cv: Any = 10
+    scoring: str = "log_loss"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _learn(self, training: Training) -> None:
         """Divide the columns and fit both parts."""
-        training = training.kept()
+        training = training.cached()
         naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None

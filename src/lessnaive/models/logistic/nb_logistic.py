@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.problem import FittedLogistic, LogisticProblem, LogisticSettings
+from lessnaive.models.parameters import SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
@@ -33,7 +35,8 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class NBLogistic(FittedLogistic):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NBLogistic(SolverParameters, FittedLogistic):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -148,36 +151,16 @@ class NBLogistic(FittedLogistic):
         "lam": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        target: str | ArrayLike = "naive_bayes",
-        penalty: str = "l1",
-        lam: float = 1.0,
-        l1_ratio: float = 0.5,
-        standardize: bool = True,
-        penalize_intercept: bool | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        smoothing: float | str = "laplace",
-        priors: str | ArrayLike = "laplace",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.target = target
-        self.penalty = penalty
-        self.lam = lam
-        self.l1_ratio = l1_ratio
-        self.standardize = standardize
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    lam: float = 1.0
+    l1_ratio: float = 0.5
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9
 
     def _learn(self, training: Training) -> None:
         problem = LogisticProblem(LogisticSettings.of(self), training)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,11 +18,11 @@ from lessnaive.models.logistic.problem import (
     LogisticSettings,
     coefficient_shape,
 )
+from lessnaive.models.parameters import SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solver
 from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
@@ -38,7 +39,8 @@ Floats = NDArray[np.float64]
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
-class NBLogisticCV(FittedLogistic):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NBLogisticCV(SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -126,59 +128,31 @@ class NBLogisticCV(FittedLogistic):
         "verbose": ["verbose"],
     }
 
-    lam_: float
-    path_: LogisticPath
+    lam_: float = field(init=False)
+    path_: LogisticPath = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        target: str | ArrayLike = "naive_bayes",
-        penalty: str = "l1",
-        l1_ratio: float = 0.5,
-        lams: ArrayLike | None = None,
-        n_lams: int = 100,
-        lam_ratio: float | None = None,
-        scoring: str = "log_loss",
-        rule: str = "best",
-        cv: Any = 10,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        standardize: bool = True,
-        penalize_intercept: bool | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        smoothing: float | str = "laplace",
-        priors: str | ArrayLike = "laplace",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.target = target
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.lams = lams
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.scoring = scoring
-        self.rule = rule
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.standardize = standardize
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    l1_ratio: float = 0.5
+    lams: ArrayLike | None = None
+    n_lams: int = 100
+    lam_ratio: float | None = None
+    scoring: str = "log_loss"
+    rule: str = "best"
+    cv: Any = 10
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9
 
     def _learn(self, training: Training) -> None:
         """Choose the penalty and fit the model."""
-        training = training.kept()
+        training = training.cached()
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)

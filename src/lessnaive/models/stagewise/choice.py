@@ -111,7 +111,7 @@ def validated(
         return values[last], test.total_weight
 
     splits = split_rows(parameters.cv, training.labels, weights=training.weights, shuffle=False)
-    totals, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+    totals, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
     return np.asarray(np.sum(totals, axis=0) / np.sum(weights))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
@@ -25,7 +25,8 @@ from lessnaive.validation.choice import best
 __all__ = ["StagewiseNB"]
 
 
-class StagewiseNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class StagewiseNB(EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -152,42 +153,14 @@ class StagewiseNB(ScorecardClassifier):
         "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1 / 40,
-        nu: int = 20,
-        criterion: str = "error",
-        ties: str = "log_loss",
-        patience: int | None = 5,
-        choose: str = "aic",
-        cv: Any = 5,
-        average: bool = False,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.nu = nu
-        self.criterion = criterion
-        self.ties = ties
-        self.patience = patience
-        self.choose = choose
-        self.cv = cv
-        self.average = average
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    epsilon: float = 1 / 40
+    nu: int = 20
+    criterion: str = "error"
+    ties: str = "log_loss"
+    patience: int | None = 5
+    choose: str = "aic"
+    cv: Any = 5
+    average: bool = False
 
     def _learn(self, training: Training) -> None:
         zero, one, evidence = evidence_of(self, training)

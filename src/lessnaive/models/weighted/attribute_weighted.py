@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from lessnaive._sklearn import StrOptions
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
+from lessnaive.models.parameters import EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import (
     LearnedWeights,
@@ -24,13 +26,13 @@ from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
-from lessnaive.solver import Solver
 from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
 
 
-class AttributeWeightedNB(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AttributeWeightedNB(SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with learned weights: per column (WANBIA), or per class and column (CAWNB).
 
     .. math::
@@ -110,7 +112,7 @@ class AttributeWeightedNB(LearnedWeights):
     (7,)
     """
 
-    _shared: Scorecard | None = None
+    _shared: Scorecard | None = field(default=None, init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WEIGHTING_CONSTRAINTS,
@@ -120,48 +122,15 @@ class AttributeWeightedNB(LearnedWeights):
         "leave_one_out": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        *,
-        weights: str = "shared",
-        loss: str = "log",
-        l1: float = 0.0,
-        l2: float = 0.0,
-        shrink_to: str = "zero",
-        bounds: tuple[float | None, float | None] | None = None,
-        leave_one_out: bool | str = "auto",
-        start: float | ArrayLike = 1.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.weights = weights
-        self.loss = loss
-        self.l1 = l1
-        self.l2 = l2
-        self.shrink_to = shrink_to
-        self.bounds = bounds
-        self.leave_one_out = leave_one_out
-        self.start = start
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    weights: str = "shared"
+    loss: str = "log"
+    l1: float = 0.0
+    l2: float = 0.0
+    shrink_to: str = "zero"
+    bounds: tuple[float | None, float | None] | None = None
+    leave_one_out: bool | str = "auto"
+    start: float | ArrayLike = 1.0
+    numeric: str = "mdlp"
 
     def _learn(self, training: Training) -> None:
         bounds = read_bounds(self.bounds)

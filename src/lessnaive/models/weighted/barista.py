@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
+from lessnaive.models.parameters import EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import (
     SOLVERS,
     LearnedWeights,
@@ -42,7 +44,8 @@ WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaristaNB(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaristaNB(SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with a learned weight for each class and column (BARISTA).
 
     .. math::
@@ -153,44 +156,13 @@ class BaristaNB(LearnedWeights):
         "penalty": [Penalty, None],
     }
 
-    def __init__(
-        self,
-        *,
-        l1: float = 0.1,
-        l2: float = 1.0,
-        shrink_to: str = "zero",
-        penalty: Penalty | None = None,
-        leave_one_out: bool = False,
-        start: float | ArrayLike = 1.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.l1 = l1
-        self.l2 = l2
-        self.shrink_to = shrink_to
-        self.penalty = penalty
-        self.leave_one_out = leave_one_out
-        self.start = start
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    l1: float = 0.1
+    l2: float = 1.0
+    shrink_to: str = "zero"
+    penalty: Penalty | None = None
+    leave_one_out: bool = False
+    start: float | ArrayLike = 1.0
+    numeric: str = "mdlp"
 
     def _learn(self, training: Training) -> None:
         penalty = self._chosen_penalty()
