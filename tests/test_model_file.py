@@ -37,6 +37,7 @@ from model_files import N_ROWS, check_same, document_of, labels, mixed_table, ro
         {"categorical_features": ["count"], "smoothing": "laplace", "priors": "laplace"},
         {"categorical_features": None, "smoothing": 0, "variance_floor": 0.0},
         {"numeric": "gaussian_shared", "beta": (1.5, 0.1), "priors": "empirical"},
+        {"numeric": "kernel"},
         {"beta": [1, np.full((3, 1), 2.0)], "priors": [0.1, 0.2, 0.7]},
         {"beta": (np.float32(1.1), np.ones((3, 9))), "priors": np.array([0.0, 0.2, 0.8])},
     ],

@@ -172,6 +172,17 @@ def test_drop_categorical_weight_and_set(well):
     np.testing.assert_array_equal(loaded.predict_proba(table), expected.predict_proba(table))
 
 
+@pytest.mark.parametrize("numeric", ["poisson", "kernel"])
+def test_likelihoods_of_numbers(well, numeric):
+    content = "visits,y\n0,a\n1,a\n2,a\n7,b\n9,b\n6,b\n,b\n"
+    fitted_on(well, content, "--set", f"numeric={numeric}")
+    table = pd.DataFrame({"visits": [0, 1, 2, 7, 9, 6, np.nan]})
+    expected = NaiveBayes(numeric=numeric).fit(table, list("aaabbbb"))
+    loaded = lessnaive.load("m.json")
+    np.testing.assert_array_equal(loaded.predict_proba(table), expected.predict_proba(table))
+    assert "visits" in well("show", "m.json")
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
