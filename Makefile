@@ -12,12 +12,13 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml
 CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
-.PHONY: help demo test test-slow lint types docs format clean
+.PHONY: help demo test test-slow sanitize lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
 	@echo "make test       set up .venv and run the tests"
 	@echo "make test-slow  run the tests that take minutes"
+	@echo "make sanitize   run the tests with a core that looks for memory errors"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -32,6 +33,18 @@ test: $(VENV)/installed-dev
 
 test-slow: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(JOBS) -m slow
+
+# The core with AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own. Both
+# must be in the process before Python, and the C++ library with them, as they look after its
+# exceptions. Python itself leaks by design. More memory than there is ends in MemoryError as without
+# them.
+SANITIZE := build/sanitize
+SANITIZERS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+sanitize: $(SANITIZE)/installed
+	LD_PRELOAD="$(SANITIZERS)" UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	$(SANITIZE)/venv/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check
@@ -67,3 +80,9 @@ $(VENV)/installed-cli: $(VENV)/pyvenv.cfg $(SOURCES)
 $(VENV)/installed-dev: $(VENV)/pyvenv.cfg $(SOURCES)
 	$(BIN)/pip install --quiet '.[dev]'
 	@touch $@ $(VENV)/installed-cli
+
+$(SANITIZE)/installed: $(SOURCES)
+	$(PYTHON) -m venv $(SANITIZE)/venv
+	$(SANITIZE)/venv/bin/pip install --quiet '.[test]' \
+	  -C build-dir=$(SANITIZE)/cmake -C cmake.define.LESSNAIVE_SANITIZE=ON
+	@touch $@

@@ -70,6 +70,9 @@ class GroupSearch {
                      rounding_in(log_factorial_(total_))} {
         collect_rays(counts);
     }
+    // The criterion points to other members.
+    GroupSearch(const GroupSearch&) = delete;
+    GroupSearch& operator=(const GroupSearch&) = delete;
 
     // Group of each ray; groups are not numbered in any order.
     void run() {

@@ -44,6 +44,9 @@ class LinearPass {
           outputs_(rows.outputs()),
           scores_(static_cast<size_t>(rows.outputs()) * kBlock),
           spare_(3 * kBlock) {}
+    // Vectors point to other members.
+    LinearPass(const LinearPass&) = delete;
+    LinearPass& operator=(const LinearPass&) = delete;
 
     const double* scores(int o) const { return scores_.data() + o * kBlock; }
     double* scores(int o) { return scores_.data() + o * kBlock; }

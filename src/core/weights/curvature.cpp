@@ -145,6 +145,9 @@ class Products {
         : scaled_(static_cast<size_t>(most_vectors) * kRows), b_(most_vectors) {
         for (int64_t i = 0; i < most_vectors; ++i) b_[i] = scaled_.data() + i * kRows;
     }
+    // b_ points to another member.
+    Products(const Products&) = delete;
+    Products& operator=(const Products&) = delete;
 
     // out[i * stride + k] += sum over rows of a[i] q b[k], where q is 1 if it is null; if `half`,
     // only for k >= i.
