@@ -181,14 +181,14 @@ def _(core: Any) -> Arguments:
         "classes": Whole(CLASSES, (0, -1, CLASSES - 1, 2**20 + 1, *HUGE)),
         "modl": Flag(True),
         "use_missing": Flag(True),
-        "exact_parts": Whole(512, (0, -1, 2**14 + 1, *HUGE)),
+        "exact_parts": Whole(512, (0, -1, 2**12 + 1, *HUGE)),
     }
 
 
 @call("group")
 def _(core: Any) -> Arguments:
     table = np.arange(4.0 * CLASSES).reshape(4, CLASSES)
-    wrong = [np.zeros((4, 0))]
+    wrong = [np.zeros((4, 0)), np.where(table < 3, 0.0, table)]
     for value in (-1.0, np.nan, np.inf, 1.7e308):
         wrong.append(np.where(table > 9, value, table))
     return {"tables": Any1([Read(table, wrong, free=(0, 1))])}

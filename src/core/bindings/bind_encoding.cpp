@@ -9,6 +9,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "binning/discretize.hpp"
 #include "binning/grouping.hpp"
 
@@ -20,7 +21,7 @@ bool all_whole(const double* values, size_t size) {
 }
 
 // Time and memory grow with the square of this many parts.
-constexpr int64_t kMostExactParts = 1 << 14;
+constexpr int64_t kMostExactParts = 1 << 12;
 
 // edges, counts, missing bin, cost, null cost, prior cost
 using BinsTuple =
@@ -38,7 +39,7 @@ std::vector<BinsTuple> discretize_binding(const std::vector<Array>& columns, con
     const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
     std::vector<BinsTuple> out(columns.size());
-    nb::gil_scoped_release release;
+    const Released release;
     const bool whole = w == nullptr || all_whole(w, rows);
     // Weights may add up to much more than the rows, and a table for all of that be too long.
     const LogFactorial log_factorial(static_cast<double>(modl ? rows + classes : 0), whole,
@@ -70,9 +71,15 @@ std::vector<GroupsTuple> group_binding(const std::vector<Matrix>& tables) {
         require(are_weights(table.data(), size) &&
                     std::isfinite(std::accumulate(table.data(), table.data() + size, 0.0)),
                 "counts must be finite and not negative");
+        const int64_t classes = length(table, 1);
+        for (int64_t v = 0; v < length(table); ++v) {
+            const double* row = table.data() + v * classes;
+            require(std::any_of(row, row + classes, [](double count) { return count > 0; }),
+                    "a value has no counts");
+        }
         cells += size;
     }
-    nb::gil_scoped_release release;
+    const Released release;
     parallel_for(static_cast<int64_t>(tables.size()), cells * 64, [&](int64_t j) {
         const Matrix& table = tables[j];
         const Groups groups =
@@ -92,7 +99,7 @@ void digitize_binding(const Array& column, const Vector& edges, Codes out) {
     const double* first_edge = edges.data();
     const int64_t count = length(edges);
     uint32_t* codes = out.data();
-    nb::gil_scoped_release release;
+    const Released release;
     digitize(view, first_edge, count, rows, codes);
 }
 

@@ -4,6 +4,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "weights/power_program.hpp"
 
 namespace lessnaive {
@@ -32,7 +33,7 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
     require_stopping(tolerance, most_rounds);
     Memory used;
     used.fill(x).read(hessian).read(gradient).read(cost).read(lower).read(upper).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     const PowerSolution found = solve(program, tolerance, most_rounds);
     std::copy(found.x.begin(), found.x.end(), x.data());
     return {found.rounds, found.value};
@@ -48,7 +49,7 @@ void moves_binding(const Matrix& hessian, const Vector& gradient, const Vector& 
     Memory used;
     used.fill(out).read(hessian).read(gradient).read(cost).read(lower).read(upper).read(x);
     used.require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     const std::vector<double> found = try_moves(program, tolerance, most_rounds);
     std::copy(found.begin(), found.end(), out.data());
 }
@@ -62,7 +63,7 @@ double move_binding(const Matrix& hessian, const Vector& gradient, const Vector&
     Memory used;
     used.fill(x).read(hessian).read(gradient).read(cost).read(lower).read(upper).require_apart();
     require(k >= 0 && k < program.size, "there is no such weight");
-    nb::gil_scoped_release release;
+    const Released release;
     const auto found = make_move(program, k, tolerance, most_rounds);
     if (!found) return 0.0;
     std::copy(found->x.begin(), found->x.end(), x.data());

@@ -7,6 +7,7 @@
 #include "bindings/checks.hpp"
 #include "bindings/in_use.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "linear/linear_path.hpp"
 #include "linear/linear_rows.hpp"
 
@@ -37,7 +38,7 @@ void make_rows(LinearRows* self, const std::vector<Array>& numbers, const Vector
     }
     const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
-    nb::gil_scoped_release release;
+    const Released release;
     new (self) LinearRows(columns, centers.data(), coded, label_column, w, rows, classes);
 }
 
@@ -52,7 +53,7 @@ double loss_binding(const LinearRows& rows, const Matrix& coefficients,
     require_coefficients(rows, coefficients);
     if (gradient) require_coefficients(rows, *gradient);
     Memory().fill(gradient).read(coefficients).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     return rows.loss(coefficients.data(), gradient ? gradient->data() : nullptr);
 }
 
@@ -63,7 +64,7 @@ void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64
     require(has_shape(out, {size, size}), "out has the wrong shape");
     require(enough > 0, "no rows to look at");
     Memory().fill(out).read(coefficients).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     rows.curvature(coefficients.data(), enough, out.data());
 }
 
@@ -71,7 +72,7 @@ void probabilities_binding(const LinearRows& rows, const Matrix& coefficients, T
     require_coefficients(rows, coefficients);
     require(has_shape(out, {rows.rows(), rows.classes()}), "out has the wrong shape");
     Memory().fill(out).read(coefficients).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     rows.probabilities(coefficients.data(), out.data());
 }
 
@@ -98,7 +99,7 @@ void make_path(LinearPath* self, const LinearRows& rows, const Integers& starts,
                 "target, factor and start must be of one shape");
     require(are_weights(factor.data(), static_cast<int64_t>(factor.size())),
             "factors must be finite and not negative");
-    nb::gil_scoped_release release;
+    const Released release;
     new (self)
         LinearPath(rows, std::move(coordinates), numbers(target), numbers(factor), numbers(start));
 }
@@ -112,7 +113,7 @@ std::tuple<int, bool> minimize_binding(LinearPath& path, double l1, double l2, d
     require_stopping(tolerance, most_looks);
     Memory().fill(out).require_apart();
     const InUse held(&path, InUse::How::change);
-    nb::gil_scoped_release release;
+    const Released release;
     const LinearPath::Found found = path.minimize(l1, l2, tolerance, most_looks);
     std::copy(found.weights.begin(), found.weights.end(), out.data());
     return {found.looks, found.finished};

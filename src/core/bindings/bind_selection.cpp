@@ -4,6 +4,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "search/contingency.hpp"
 #include "search/selection.hpp"
 
@@ -56,7 +57,7 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
     std::vector<std::tuple<double, double>> out;
     std::vector<ScanLoss> losses;
     {
-        nb::gil_scoped_release release;
+        const Released release;
         losses = scan(columns, judged, view, leave_one_out, with_log_loss);
     }
     for (const ScanLoss& loss : losses) out.emplace_back(loss.error, loss.log_loss);
@@ -72,7 +73,7 @@ void add_evidence_binding(const std::vector<LookupTuple>& lookups,
         evidence_of(lookups, quadratics, rows, classes, used);
     used.fill(scores).require_apart();
     double* cells = scores.data();
-    nb::gil_scoped_release release;
+    const Released release;
     add_evidence(columns, rows, classes, cells);
 }
 
@@ -99,7 +100,7 @@ std::vector<double> symmetrical_uncertainty_binding(const Array& column, int64_t
         views.push_back(complete_codes(others[j], rows, other_codes[j]));
     const CodedColumn view = complete_codes(column, rows, codes);
     const double* w = weights_of(weights, rows);
-    nb::gil_scoped_release release;
+    const Released release;
     return symmetrical_uncertainty(view, views, w, rows,
                                    spread_missing ? Missing::spread : Missing::category);
 }

@@ -2,6 +2,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "search/stagewise.hpp"
 
 namespace lessnaive {
@@ -43,7 +44,7 @@ void scan_binding(const std::vector<Array>& coded_columns, const std::vector<int
     }
     const ScanRows scanned{labels_of(labels, rows, classes), weights_of(weights, rows),
                            scores.data(), rows, classes};
-    nb::gil_scoped_release release;
+    const Released release;
     scan_steps(coded, numeric, scanned, steps, log_loss ? StepLoss::log_loss : StepLoss::error,
                tolerance, out.data());
 }

@@ -5,6 +5,7 @@
 #include "bindings/checks.hpp"
 #include "bindings/in_use.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "search/score_state.hpp"
 
 namespace lessnaive {
@@ -22,7 +23,7 @@ void require_move(const ScoreState& state, int64_t column, double delta) {
 
 void make_state(ScoreState* self, const Evidence& evidence, const Vector& weights) {
     require_columns(evidence, weights);
-    nb::gil_scoped_release release;
+    const Released release;
     new (self) ScoreState(evidence, weights.data());
 }
 
@@ -34,21 +35,21 @@ double loss_binding(const ScoreState& state) {
 double loss_if_binding(const ScoreState& state, int64_t column, double delta) {
     require_move(state, column, delta);
     const InUse held(&state, InUse::How::read);
-    nb::gil_scoped_release release;
+    const Released release;
     return state.loss_if(static_cast<int>(column), delta);
 }
 
 void apply_binding(ScoreState& state, int64_t column, double delta) {
     require_move(state, column, delta);
     const InUse held(&state, InUse::How::change);
-    nb::gil_scoped_release release;
+    const Released release;
     state.apply(static_cast<int>(column), delta);
 }
 
 void reset_binding(ScoreState& state, const Vector& weights) {
     require_columns(state.evidence(), weights);
     const InUse held(&state, InUse::How::change);
-    nb::gil_scoped_release release;
+    const Released release;
     state.reset(weights.data());
 }
 

@@ -12,6 +12,7 @@
 #include "bindings/checks.hpp"
 #include "bindings/in_use.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "binning/discretize.hpp"
 #include "stream/kept_values.hpp"
 #include "stream/quantile_summary.hpp"
@@ -186,7 +187,7 @@ std::vector<BinsTuple> discretize_summaries(const std::vector<nb::object>& objec
     std::vector<InUse> held;
     const std::vector<QuantileSummary*> summaries = summaries_of(objects, How::read, held);
     std::vector<BinsTuple> out(summaries.size());
-    nb::gil_scoped_release release;
+    const Released release;
     const LogFactorial table(modl ? kLongTable : 0, true);
     const LogFactorial no_table(0, false);
     const Bits bits_table(static_cast<int64_t>(modl ? 0 : kLongTable), true), no_bits(0, false);

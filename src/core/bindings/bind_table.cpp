@@ -4,6 +4,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "table/counting.hpp"
 #include "table/moments.hpp"
 #include "table/scoring.hpp"
@@ -85,7 +86,7 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
                 "parameters have the wrong shape");
         quadratics.push_back({column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
     }
-    nb::gil_scoped_release release;
+    const Released release;
     return score(lookups, quadratics, intercept.data(), rows, classes, static_cast<Output>(output),
                  out.data());
 }

@@ -4,6 +4,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "weights/curvature.hpp"
 #include "weights/evidence.hpp"
 #include "weights/quadratic_program.hpp"
@@ -72,7 +73,7 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
     used.read(intercept).read(own_intercept).read(weights).require_apart();
     const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
-    nb::gil_scoped_release release;
+    const Released release;
     new (self)
         Evidence(lookups, quadratics, intercept.data(),
                  own_intercept ? own_intercept->data() : nullptr, label_column, w, rows, classes);
@@ -87,7 +88,7 @@ Evidence take_binding(const Evidence& evidence, const Integers& rows) {
                 "rows must be increasing places of packed rows");
         chosen[i] = static_cast<uint32_t>(row);
     }
-    nb::gil_scoped_release release;
+    const Released release;
     return evidence.take(chosen);
 }
 
@@ -96,7 +97,7 @@ double loss_binding(const Evidence& evidence, const Matrix& weights, bool square
     require_weights(evidence, weights);
     if (gradient) require_weights(evidence, *gradient);
     Memory().fill(gradient).read(weights).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     return weighted_loss(evidence, weights.data(), loss_of(squared),
                          gradient ? gradient->data() : nullptr);
 }
@@ -108,7 +109,7 @@ std::tuple<double, double> mixed_loss_binding(const Evidence& evidence, const Ma
     for (const Table* gradient : {&by_first, &by_second}) require_weights(evidence, *gradient);
     require(0 <= share && share <= 1, "the share must be from 0 to 1");
     Memory().fill(by_first).fill(by_second).read(first).read(second).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     const MixedLoss found = mixed_loss(evidence, first.data(), second.data(), share,
                                        loss_of(squared), by_first.data(), by_second.data());
     return {found.value, found.by_share};
@@ -118,7 +119,7 @@ void probabilities_binding(const Evidence& evidence, const Matrix& weights, Tabl
     require_weights(evidence, weights);
     require(has_shape(out, {evidence.rows(), evidence.classes()}), "out has the wrong shape");
     Memory().fill(out).read(weights).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     probabilities(evidence, weights.data(), out.data());
 }
 
@@ -126,7 +127,7 @@ void unpack_binding(const Evidence& evidence, Cube out) {
     require(has_shape(out, {evidence.rows(), evidence.classes(), evidence.columns()}),
             "out has the wrong shape");
     Memory().fill(out).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     evidence.unpack(out.data());
 }
 
@@ -147,7 +148,7 @@ void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squ
         require(places[i] >= 0 && places[i] < most && (i == 0 || places[i] > places[i - 1]),
                 "chosen must be increasing places of weights");
     require(rows > 0, "no rows to look at");
-    nb::gil_scoped_release release;
+    const Released release;
     curvature(evidence, weights.data(), loss_of(squared), tied, places, {rows, seed}, out.data());
 }
 
@@ -155,14 +156,14 @@ double grams_binding(const Evidence& evidence, Cube out) {
     require(has_shape(out, {evidence.classes(), evidence.columns(), evidence.columns()}),
             "out has the wrong shape");
     Memory().fill(out).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     return gram_matrices(evidence, out.data());
 }
 
 std::tuple<double, double> margins_binding(const Evidence& evidence, const Matrix& direction) {
     require_weights(evidence, direction);
     Memory().read(direction).require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     const Margins found = margins(evidence, direction.data());
     return {found.smallest, found.largest};
 }
@@ -185,7 +186,7 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
     Memory used;
     used.fill(x).read(hessian).read(gradient).read(target).read(lower).read(upper).read(factor);
     used.require_apart();
-    nb::gil_scoped_release release;
+    const Released release;
     const std::vector<double> start(x.data(), x.data() + size), ones(size, 1.0);
     const QuadraticProgram program{size,
                                    hessian.data(),

@@ -2,11 +2,13 @@
 #include "base/parallel.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
+#include "bindings/released.hpp"
 
 // So many can be started everywhere.
 constexpr int kMostThreads = 1024;
 
 NB_MODULE(_core, m) {
+    nb::register_exception_translator(&lessnaive::translate_stopped);
     m.doc() = "Kernels of lessnaive: the loops over the rows of a table that must be fast.";
     m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
     m.def(

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dots.hpp"
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "table/block.hpp"
 
@@ -53,6 +54,7 @@ class LinearPass {
     const double* weights() const { return rows_.weights_.data() + place_ * kBlock; }
 
     void score(int64_t place, const double* coefficients) {
+        poll();
         place_ = place;
         for (int o = 0; o < outputs_; ++o) {
             const double* b = coefficients + o * rows_.coefficients_;
@@ -127,6 +129,7 @@ class LinearPass {
 
     // out (coefficients, stride) += X' diag(q) X, at least its upper triangle.
     void add_products(const double* q, double* out, int64_t stride) {
+        poll();
         const int64_t numbers = rows_.numbers_;
         if (scaled_.empty()) {
             ones_.assign(kBlock, 1.0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 #include "table/parabola.hpp"
@@ -172,6 +173,7 @@ class Scanner {
 
   private:
     void start(int64_t first, int count) {
+        poll();
         load_scores(rows_.scores, rows_.rows, first, count, rows_.classes, base_.data());
         judge_.start(first, count);
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dots.hpp"
+#include "base/interrupt.hpp"
 #include "base/padding.hpp"
 #include "base/parallel.hpp"
 #include "table/softmax.hpp"
@@ -153,6 +154,7 @@ class Products {
     // only for k >= i.
     void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
              const double* q, bool half, double* out, int64_t stride) {
+        poll();
         if (q)
             for (size_t i = 0; i < b.size(); ++i)
                 for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
