@@ -12,12 +12,16 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml
 CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
-.PHONY: help demo test test-slow sanitize lint types docs format clean
+OLDEST := .venv-oldest/bin
+SANITIZE := build/sanitize
+
+.PHONY: help demo test test-slow test-oldest sanitize lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
 	@echo "make test       set up .venv and run the tests"
 	@echo "make test-slow  run the tests that take minutes"
+	@echo "make test-oldest  run the tests with the oldest supported versions, in .venv-oldest"
 	@echo "make sanitize   run the tests with a core that looks for memory errors"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types"
@@ -34,11 +38,18 @@ test: $(VENV)/installed-dev
 test-slow: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(JOBS) -m slow
 
+# The package is built with today's tools; the packages that it runs with are the oldest. Without
+# river, whose versions want newer ones of pandas and scipy.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/pip install --quiet -c tests/oldest.txt '.[cli,plot]' \
+	  hypothesis pandas polars pytest pytest-xdist
+	$(OLDEST)/pytest -n $(JOBS) -m "not slow"
+
 # The core with AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own. Both
 # must be in the process before Python, and the C++ library with them, as they look after its
 # exceptions. Python itself leaks by design. More memory than there is ends in MemoryError as without
 # them.
-SANITIZE := build/sanitize
 SANITIZERS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
 
 sanitize: $(SANITIZE)/installed
@@ -63,7 +74,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/clang-format -i $(CORE)
 
 clean:
-	rm -rf $(VENV) build dist demo-output
+	rm -rf $(VENV) .venv-oldest build dist demo-output
 	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst
 	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache
 

@@ -88,6 +88,45 @@ def table() -> Read:
     return Read(random(CODES, CLASSES), (np.zeros((0, CLASSES)),), free=(0,))
 
 
+class Nothing(Kind):
+    """An argument that may be None, and is."""
+
+    def mistakes(self):
+        return ((what, wrong) for what, wrong in super().mistakes() if wrong is not None)
+
+
+def curve() -> Group:
+    """Return numbers, and the edges, offsets, slopes and missing scores of a curve."""
+    unsorted = (np.array([2.0, 1.0]), np.array([1.0, np.nan]))
+    return Group(
+        [
+            numbers(),
+            Read(np.array([1.0, 2.0]), unsorted),
+            Read(random(3, CLASSES)),
+            Read(random(3, CLASSES)),
+            Read(random(CLASSES)),
+        ]
+    )
+
+
+def pair() -> Group:
+    """Return codes, shift and places of two columns, and a table."""
+    places = np.array([0, 1, 2, 3, 1], np.uint32)
+    outside = np.array([0, 1, 2, 4, 1], np.uint32)
+    sizes = (np.zeros((0, CODES, CLASSES)), np.zeros((4, 0, CLASSES)))
+    return Group(
+        [
+            codes(),
+            shift(),
+            ReadOrNone(places, (outside, np.zeros(0, np.uint32)), free=(0,)),
+            codes("int32"),
+            shift(),
+            Nothing(None, (np.zeros(3, np.int64), np.zeros(0, np.uint32))),
+            Read(random(4, CODES, CLASSES), (*sizes, random(3, CODES, CLASSES)), free=(0, 1)),
+        ]
+    )
+
+
 def parabola() -> np.ndarray:
     return np.abs(random(5, CLASSES)) + 0.1
 
@@ -143,6 +182,8 @@ def _(core: Any) -> Arguments:
         "intercept": Read(random(CLASSES)),
         "output": Whole(2, (-1, 3, *HUGE)),
         "out": Filled(np.zeros((ROWS, CLASSES))),
+        "curves": Any1([curve()]),
+        "pairs": Any1([pair()]),
     }
 
 
@@ -359,20 +400,23 @@ def _(core: Any) -> Arguments:
         "shifts": Many([shift(), shift()]),
         "tables": Many([Read(table, (empty,)), Read(table, (empty,))]),
         "own_tables": Many([ReadOrNone(table), ReadOrNone(table)]),
-        "coded_places": Many([Whole(2, (-1, 3, 1, 4, *HUGE)), Whole(0, (-1, 3, 1, 4, *HUGE))]),
+        "coded_places": Many([Whole(2, (-1, 3, 1, 5, *HUGE)), Whole(0, (-1, 3, 1, 5, *HUGE))]),
         "values": Many([numbers(), numbers()]),
         "parameters": Many([Read(parabola()), Read(parabola())]),
         "own_values": Many([ReadOrNone(random(ROWS)), ReadOrNone(random(ROWS))]),
-        "value_places": Many([Whole(1, (-1, 2, 4, *HUGE)), Whole(3, (-1, 2, 4, *HUGE))]),
+        "value_places": Many([Whole(1, (-1, 2, 5, *HUGE)), Whole(3, (-1, 2, 5, *HUGE))]),
         "intercept": Read(random(CLASSES), (np.zeros(0),)),
         "own_intercept": ReadOrNone(random(CLASSES)),
         "labels": labels(),
         "weights": weights(),
         "sharpness": Many([ReadOrNone(np.ones(ROWS)), ReadOrNone(np.ones(ROWS))]),
+        "curves": Many([curve()]),
+        "own_curves": Many([ReadOrNone(random(ROWS))]),
+        "curve_places": Many([Whole(4, (-1, 3, 5, *HUGE))]),
     }
 
 
-COLUMNS = 4  # of this evidence
+COLUMNS = 5  # of this evidence
 
 
 def column_weights() -> Read:
@@ -650,18 +694,20 @@ def terms() -> Arguments:
 def _(core: Any) -> Arguments:
     return {
         **terms(),
-        "judged": Kind([0, 1], ([1, 0], [0, 0], [-1], [2], [2**40])),
+        "judged": Kind([0, 1], ([1, 0], [0, 0], [-1], [3], [2**40])),
         "scores": Read(random(CLASSES, ROWS), (np.zeros((0, ROWS)),)),
         "labels": labels(),
         "weights": weights(),
         "leave_one_out": Flag(True),
         "with_log_loss": Flag(True),
+        "curves": Any1([curve()]),
     }
 
 
 @call("add_evidence")
 def _(core: Any) -> Arguments:
-    return {**terms(), "scores": Filled(random(CLASSES, ROWS), (np.zeros((0, ROWS)),))}
+    scores = Filled(random(CLASSES, ROWS), (np.zeros((0, ROWS)),))
+    return {**terms(), "scores": scores, "curves": Any1([curve()])}
 
 
 class CompleteCodes(Codes):
@@ -709,4 +755,160 @@ def _(core: Any) -> Arguments:
         "log_loss": Flag(True),
         "tolerance": tolerance(),
         "out": Filled(np.zeros((2, STEPS))),
+    }
+
+
+class OneType(Codes):
+    """Codes of one of the unsigned types, one after the other."""
+
+    types = (*Codes.types, "int64", "int8", "uint64")
+
+
+def additive_rows(core: Any) -> Any:
+    return core.AdditiveRows(
+        *(kind.value for kind in CALLS["AdditiveRows.__init__"](core).values())
+    )
+
+
+@call("AdditiveRows.__init__")
+def _(core: Any) -> Arguments:
+    none = np.zeros(0, np.uint8)
+    classes = [np.arange(ROWS, dtype=np.int32) % CLASSES for _ in range(3)]
+    classes[0][-1], classes[1][-1] = -1, CLASSES
+    return {
+        "kinds": Many([Whole(0, (1, 2, 3, -1)), Whole(1, (2, 3, -1)), Whole(2, (0, 1, 3, -1))]),
+        "sizes": Many(
+            [
+                Whole(CODES, (0, -1, CODES - 1, *HUGE)),
+                Whole(CODES + 1, (0, -1, CODES, *HUGE)),
+                Whole(1, (0, 2, *HUGE)),
+            ]
+        ),
+        "codes": Many([OneType(codes().value), OneType(codes("uint16").value), OneType(none)]),
+        "values": Many([Read(np.zeros(0)), Read(np.full(ROWS, 0.5)), Read(random(ROWS))]),
+        "labels": Read(classes[2], classes[:2]),
+        "weights": weights(),
+        "offset": ReadOrNone(random(ROWS, CLASSES)),
+        "classes": Whole(CLASSES, (0, 1, -1, CLASSES - 1, 2**20 + 1, *HUGE)),
+    }
+
+
+PARAMETERS = 2 * CODES + 3
+
+
+@call("AdditiveRows.scores")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(additive_rows(core)),
+        "parameters": Read(random(PARAMETERS, CLASSES)),
+        "out": Filled(np.zeros((ROWS, CLASSES))),
+    }
+
+
+@call("AdditiveNewton.__init__")
+def _(core: Any) -> Arguments:
+    size = PARAMETERS - 1
+    negative, nan = -np.ones(size), np.full(size, np.nan)
+    return {
+        "rows": Instance(additive_rows(core)),
+        "penalty": Read(np.ones(size), (negative, nan)),
+        "link": Read(np.zeros(size), (negative, nan, np.ones(size))),
+        "target": Read(np.zeros((PARAMETERS, CLASSES))),
+        "hold": Read(np.ones(CLASSES), (-np.ones(CLASSES), np.full(CLASSES, np.nan))),
+    }
+
+
+def newton(core: Any) -> Any:
+    return core.AdditiveNewton(
+        *(kind.value for kind in CALLS["AdditiveNewton.__init__"](core).values())
+    )
+
+
+@call("AdditiveNewton.minimize")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(newton(core)),
+        "lam": Real(0.1, (-1.0, np.nan, np.inf)),
+        "tolerance": tolerance(),
+        "most_steps": rounds(),
+        "parameters": Filled(np.zeros((PARAMETERS, CLASSES))),
+    }
+
+
+@call("AdditiveNewton.objective")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(newton(core)),
+        "lam": Real(0.1, (-1.0, np.nan, np.inf)),
+        "parameters": Read(random(PARAMETERS, CLASSES)),
+        "gradient": FilledOrNone(np.zeros((PARAMETERS, CLASSES))),
+    }
+
+
+@call("pair_gains")
+def _(core: Any) -> Arguments:
+    pairs = [np.array([[0, 1], [1, 2]], np.int32) for _ in range(3)]
+    pairs[0][1, 1], pairs[1][0, 0] = 3, -1
+    sizes = (0, -1, CODES - 1, 257, *HUGE)
+    return {
+        "codes": Many([Read(codes().value) for _ in range(3)]),
+        "sizes": Many([Whole(CODES, sizes) for _ in range(3)]),
+        "pairs": Read(pairs[2], pairs[:2]),
+        "slopes": Read(random(ROWS, CLASSES)),
+        "bends": Read(np.abs(random(ROWS, CLASSES))),
+        "out": Filled(np.zeros(2)),
+    }
+
+
+def boosting(core: Any) -> Any:
+    out = core.PairBoosting(*(kind.value for kind in CALLS["PairBoosting.__init__"](core).values()))
+    out.advance(3)
+    return out
+
+
+@call("PairBoosting.__init__")
+def _(core: Any) -> Arguments:
+    sizes = (0, -1, CODES - 1, 257, *HUGE)
+    wrong_pairs = ([(0, 2)], [(1, 0)], [(0, 0)], [(-1, 0)], [(0,)], [None], [(0, 2**40)])
+    setting = (-1.0, np.nan, np.inf)
+    needed = Weights(np.full(ROWS, 0.5), (None, np.zeros(ROWS)))
+    return {
+        "columns": Many([Read(codes().value), Read(codes().value)]),
+        "n_codes": Many([Whole(CODES, sizes), Whole(CODES, sizes)]),
+        "ordered": Many([Flag(True), Flag(False)]),
+        "pairs": Kind([(0, 1)], wrong_pairs),
+        "labels": labels(),
+        "classes": Whole(CLASSES, (0, 1, -1, CLASSES - 1, 2**20 + 1, *HUGE)),
+        "weights": needed,
+        "held_out": weights(),
+        "leaves": Whole(4, (0, 1, -1, 2**10 + 1, *HUGE)),
+        "l2": Real(1.0, setting),
+        "least_weight": Real(1.0, setting),
+        "rate": Real(0.1, (0.0, *setting)),
+        "patience": Whole(5, (0, -1, *HUGE)),
+    }
+
+
+@call("PairBoosting.advance")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(boosting(core)), "rounds": Whole(1, (-1, *HUGE))}
+
+
+@call("PairBoosting.scores")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(boosting(core)), "out": Filled(np.zeros((ROWS, CLASSES)))}
+
+
+class PlaceOrNone(Nothing, Whole):
+    """A place, or None."""
+
+
+@call("PairBoosting.table")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(boosting(core)),
+        "first": Whole(0, (-1, 1, 2, *HUGE)),
+        "second": PlaceOrNone(1, (-1, 0, 2, *HUGE)),
+        "rounds": Whole(1, (-1, 1000, *HUGE)),
+        "out": Filled(np.zeros((CODES * CODES, CLASSES))),
     }

@@ -120,7 +120,7 @@ class Read(Kind):
             if dtype != self.value.dtype:
                 yield dtype, self.value.astype(dtype)
         yield "a list", self.value.tolist()
-        if self.value.itemsize > 1:
+        if self.value.itemsize > 1 and self.value.size > 0:
             yield "not aligned", unaligned(self.value)
             swapped = self.value.astype(self.value.dtype.newbyteorder())
             yield "other byte order", swapped

@@ -1,5 +1,6 @@
 """Naive Bayes, less naive: classifiers for real tables."""
 
+from lessnaive._version import __version__
 from lessnaive.encoding.mdlp import MDLPDiscretizer
 from lessnaive.encoding.modl import MODLEncoder
 from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
@@ -12,6 +13,7 @@ from lessnaive.models import (
     FractionalNB,
     GroupLassoNB,
     HybridLRNB,
+    LessNaiveClassifier,
     NaiveBayes,
     NBLogistic,
     NBLogisticCV,
@@ -21,8 +23,6 @@ from lessnaive.models import (
 )
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection import CFSSelector
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AttributeWeightedNB",
@@ -34,6 +34,7 @@ __all__ = [
     "FractionalNB",
     "GroupLassoNB",
     "HybridLRNB",
+    "LessNaiveClassifier",
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",

@@ -3,6 +3,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
+#include "bindings/curves.hpp"
 #include "bindings/overlap.hpp"
 #include "bindings/released.hpp"
 #include "search/contingency.hpp"
@@ -16,9 +17,10 @@ using LookupTuple = std::tuple<Array, int64_t, Matrix>;
 // numbers and parameters of a parabola
 using QuadraticTuple = std::tuple<Array, Matrix>;
 
-// Columns that are scored by codes come first, then those by parabolas.
+// Columns that are scored by codes come first, then those by parabolas and by other curves.
 std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
-                                        const std::vector<QuadraticTuple>& quadratics, int64_t rows,
+                                        const std::vector<QuadraticTuple>& quadratics,
+                                        const std::vector<PiecewiseTuple>& curves, int64_t rows,
                                         int classes, Memory& used) {
     std::vector<ColumnEvidence> out;
     for (const auto& [codes, shift, table] : lookups) {
@@ -31,6 +33,8 @@ std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
         used.read(numbers).read(parameters);
         out.emplace_back(Quadratic{column_of(numbers, rows), parameters.data()});
     }
+    for (const PiecewiseTuple& curve : curves)
+        out.emplace_back(piecewise_of(curve, rows, classes, used));
     return out;
 }
 
@@ -39,12 +43,13 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
                                                      const std::vector<int64_t>& judged,
                                                      const Matrix& scores, const Array& labels,
                                                      const std::optional<Weights>& weights,
-                                                     bool leave_one_out, bool with_log_loss) {
+                                                     bool leave_one_out, bool with_log_loss,
+                                                     const std::vector<PiecewiseTuple>& curves) {
     const int64_t rows = length(scores, 1);
     const int classes = classes_of(length(scores));
     Memory used;
     const std::vector<ColumnEvidence> columns =
-        evidence_of(lookups, quadratics, rows, classes, used);
+        evidence_of(lookups, quadratics, curves, rows, classes, used);
     used.read(scores).read(weights).require_apart();
     int64_t before = -1;
     for (int64_t place : judged) {
@@ -65,12 +70,13 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
 }
 
 void add_evidence_binding(const std::vector<LookupTuple>& lookups,
-                          const std::vector<QuadraticTuple>& quadratics, Table scores) {
+                          const std::vector<QuadraticTuple>& quadratics, Table scores,
+                          const std::vector<PiecewiseTuple>& curves) {
     const int64_t rows = length(scores, 1);
     const int classes = classes_of(length(scores));
     Memory used;
     const std::vector<ColumnEvidence> columns =
-        evidence_of(lookups, quadratics, rows, classes, used);
+        evidence_of(lookups, quadratics, curves, rows, classes, used);
     used.fill(scores).require_apart();
     double* cells = scores.data();
     const Released release;
@@ -111,10 +117,12 @@ void bind_selection(nb::module_& m) {
     m.def("scan", &scan_binding, array_arg("lookups"), array_arg("quadratics"), nb::arg("judged"),
           array_arg("scores"), array_arg("labels"), array_or_none("weights"),
           nb::arg("leave_one_out"), nb::arg("with_log_loss"),
+          array_arg("curves") = std::vector<PiecewiseTuple>(),
           "Weight classified wrongly and sum of log-losses, for each judged column: with scores "
           "(classes, rows) plus that column, or plus all columns but that one.");
     m.def("add_evidence", &add_evidence_binding, array_arg("lookups"), array_arg("quadratics"),
-          array_arg("scores"), "Add what columns say to scores (classes, rows), in place.");
+          array_arg("scores"), array_arg("curves") = std::vector<PiecewiseTuple>(),
+          "Add what columns say to scores (classes, rows), in place.");
     m.def("symmetrical_uncertainty", &symmetrical_uncertainty_binding, array_arg("column"),
           nb::arg("codes"), array_arg("others"), nb::arg("other_codes"), array_or_none("weights"),
           nb::arg("spread_missing"),

@@ -3,6 +3,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
+#include "bindings/curves.hpp"
 #include "bindings/overlap.hpp"
 #include "bindings/released.hpp"
 #include "table/counting.hpp"
@@ -59,10 +60,35 @@ void merge_moments_binding(Cube into, const Levels& from) {
     for (size_t i = 0; i < into.shape(0) * into.shape(1); ++i) merge(a[i], b[i]);
 }
 
+// Two columns of codes: codes, shift and places of each, and a table.
+using Codings = ArrayOf<const uint32_t, 1>;
+using PairTuple = std::tuple<Array, int64_t, std::optional<Codings>, Array, int64_t,
+                             std::optional<Codings>, Levels>;
+
+PairSide pair_side(const Array& codes, int64_t shift, const std::optional<Codings>& places,
+                   int64_t size, int64_t rows) {
+    if (!places) return {codes_of(codes, rows, shift, size), nullptr, size};
+    for (int64_t i = 0; i < length(*places); ++i)
+        require(places->data()[i] < size, "a pair has the wrong places");
+    require(length(*places) > 0, "a pair has the wrong places");
+    return {codes_of(codes, rows, shift, length(*places)), places->data(), size};
+}
+
+PairLookup pair_of(const PairTuple& pair, int64_t rows, int classes, Memory& used) {
+    const auto& [codes, shift, places, other_codes, other_shift, other_places, table] = pair;
+    const int64_t first = length(table), second = length(table, 1);
+    require(length(table, 2) == classes && first > 0 && second > 0, "a table has the wrong shape");
+    require(first <= kMostTableRows / second, "a table is too large");
+    used.read(codes).read(places).read(other_codes).read(other_places).read(table);
+    return {pair_side(codes, shift, places, first, rows),
+            pair_side(other_codes, other_shift, other_places, second, rows), table.data()};
+}
+
 int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector<int64_t>& shifts,
                       const std::vector<Matrix>& tables, const std::vector<Array>& numeric_columns,
                       const std::vector<Matrix>& parameters, const Vector& intercept, int output,
-                      Table out) {
+                      Table out, const std::vector<PiecewiseTuple>& curves,
+                      const std::vector<PairTuple>& pairs) {
     const int64_t rows = length(out);
     const int classes = classes_of(length(out, 1));
     require(length(intercept) == classes, "the intercept has the wrong length");
@@ -72,23 +98,26 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
     require(output >= 0 && output <= 2, "unknown output");
     Memory used;
     used.fill(out).read(coded_columns).read(tables).read(numeric_columns).read(parameters);
-    used.read(intercept).require_apart();
-    std::vector<Lookup> lookups;
+    used.read(intercept);
+    Terms terms;
     for (size_t j = 0; j < coded_columns.size(); ++j) {
         require(length(tables[j], 1) == classes, "a table has the wrong shape");
-        lookups.push_back(
+        terms.lookups.push_back(
             {codes_of(coded_columns[j], rows, shifts[j], length(tables[j])), tables[j].data()});
     }
-    std::vector<Quadratic> quadratics;
     for (size_t j = 0; j < numeric_columns.size(); ++j) {
         const bool is_line = parameters[j].shape(0) == 2;
         require((parameters[j].shape(0) == 5 || is_line) && length(parameters[j], 1) == classes,
                 "parameters have the wrong shape");
-        quadratics.push_back({column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
+        terms.quadratics.push_back(
+            {column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
     }
+    for (const PiecewiseTuple& curve : curves)
+        terms.curves.push_back(piecewise_of(curve, rows, classes, used));
+    for (const PairTuple& pair : pairs) terms.pairs.push_back(pair_of(pair, rows, classes, used));
+    used.require_apart();
     const Released release;
-    return score(lookups, quadratics, intercept.data(), rows, classes, static_cast<Output>(output),
-                 out.data());
+    return score(terms, intercept.data(), rows, classes, static_cast<Output>(output), out.data());
 }
 
 using Bytes = ArrayOf<const uint8_t, 1>;
@@ -139,11 +168,15 @@ void bind_table(nb::module_& m) {
           "missing weight; merged into out.");
     m.def("merge_moments", &merge_moments_binding, array_arg("into"), array_arg("other"),
           "Merge two arrays of moments, in place.");
-    m.def("score", &score_binding, array_arg("coded_columns"), nb::arg("shifts"),
-          array_arg("tables"), array_arg("numeric_columns"), array_arg("parameters"),
-          array_arg("intercept"), nb::arg("output"), array_arg("out"),
-          "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
-          "probabilities (2); returns the index of a numeric column with an infinite value or -1.");
+    m.def(
+        "score", &score_binding, array_arg("coded_columns"), nb::arg("shifts"), array_arg("tables"),
+        array_arg("numeric_columns"), array_arg("parameters"), array_arg("intercept"),
+        nb::arg("output"), array_arg("out"), array_arg("curves") = std::vector<PiecewiseTuple>(),
+        array_arg("pairs") = std::vector<PairTuple>(),
+        "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
+        "probabilities (2); returns the place of a column with an infinite value among the "
+        "numeric columns and then the curves, or -1. Curves are numbers, edges, offset, slope and "
+        "missing; pairs are codes, shift and places (or None) of two columns, and a table.");
     m.def(
         "text_codes", &text_codes_binding, array_arg("offsets"), array_arg("bytes"),
         array_or_none("valid"), nb::arg("first"), array_arg("codes"),

@@ -3,6 +3,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
+#include "bindings/curves.hpp"
 #include "bindings/overlap.hpp"
 #include "bindings/released.hpp"
 #include "weights/curvature.hpp"
@@ -21,26 +22,28 @@ void require_weights(const Evidence& evidence, const Input& weights) {
             "the weights have the wrong shape");
 }
 
-void make_evidence(Evidence* self, const std::vector<Array>& codes,
-                   const std::vector<int64_t>& shifts, const std::vector<Matrix>& tables,
-                   const std::vector<std::optional<Matrix>>& own_tables,
-                   const std::vector<int64_t>& coded_places, const std::vector<Array>& values,
-                   const std::vector<Matrix>& parameters,
-                   const std::vector<std::optional<Vector>>& own_values,
-                   const std::vector<int64_t>& value_places, const Vector& intercept,
-                   const std::optional<Vector>& own_intercept, const Array& labels,
-                   const std::optional<Weights>& weights,
-                   const std::vector<std::optional<Vector>>& sharpness) {
+void make_evidence(
+    Evidence* self, const std::vector<Array>& codes, const std::vector<int64_t>& shifts,
+    const std::vector<Matrix>& tables, const std::vector<std::optional<Matrix>>& own_tables,
+    const std::vector<int64_t>& coded_places, const std::vector<Array>& values,
+    const std::vector<Matrix>& parameters, const std::vector<std::optional<Vector>>& own_values,
+    const std::vector<int64_t>& value_places, const Vector& intercept,
+    const std::optional<Vector>& own_intercept, const Array& labels,
+    const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
+    const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
+    const std::vector<int64_t>& curve_places) {
     const int64_t rows = length(labels);
     const int classes = classes_of(length(intercept));
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
                 codes.size() == own_tables.size() && codes.size() == coded_places.size() &&
                 values.size() == parameters.size() && values.size() == own_values.size() &&
                 values.size() == value_places.size() &&
-                (sharpness.empty() || sharpness.size() == values.size()),
+                (sharpness.empty() || sharpness.size() == values.size()) &&
+                curves.size() == own_curves.size() && curves.size() == curve_places.size(),
             "columns and terms differ in number");
     std::vector<int64_t> places(coded_places);
     places.insert(places.end(), value_places.begin(), value_places.end());
+    places.insert(places.end(), curve_places.begin(), curve_places.end());
     std::sort(places.begin(), places.end());
     for (size_t i = 0; i < places.size(); ++i)
         require(places[i] == static_cast<int64_t>(i), "places must be those of the columns");
@@ -55,28 +58,38 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                            own_tables[j] ? own_tables[j]->data() : nullptr,
                            coded_places[j]});
     }
-    std::vector<EvidenceQuadratic> quadratics;
+    std::vector<EvidenceCurve> curved;
     for (size_t j = 0; j < values.size(); ++j) {
         require(has_shape(parameters[j], {5, classes}), "parameters have the wrong shape");
         require(!own_values[j] || length(*own_values[j]) == rows, "columns differ in length");
         const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
         require(!ratio || length(*ratio) == rows, "columns differ in length");
-        quadratics.push_back({{column_of(values[j], rows), parameters[j].data()},
-                              own_values[j] ? own_values[j]->data() : nullptr,
-                              ratio ? ratio->data() : nullptr,
-                              value_places[j]});
+        curved.push_back({Quadratic{column_of(values[j], rows), parameters[j].data()},
+                          own_values[j] ? own_values[j]->data() : nullptr,
+                          ratio ? ratio->data() : nullptr, value_places[j]});
+    }
+    Memory used;
+    for (size_t j = 0; j < curves.size(); ++j) {
+        require(!own_curves[j] || length(*own_curves[j]) == rows, "columns differ in length");
+        curved.push_back({piecewise_of(curves[j], rows, classes, used),
+                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr,
+                          curve_places[j]});
     }
     require(!own_intercept || length(*own_intercept) == classes,
             "the intercept has the wrong length");
-    Memory used;
-    used.read(tables).read(own_tables).read(parameters).read(own_values).read(sharpness);
+    used.read(own_curves)
+        .read(tables)
+        .read(own_tables)
+        .read(parameters)
+        .read(own_values)
+        .read(sharpness);
     used.read(intercept).read(own_intercept).read(weights).require_apart();
     const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
     const Released release;
     new (self)
-        Evidence(lookups, quadratics, intercept.data(),
-                 own_intercept ? own_intercept->data() : nullptr, label_column, w, rows, classes);
+        Evidence(lookups, curved, intercept.data(), own_intercept ? own_intercept->data() : nullptr,
+                 label_column, w, rows, classes);
 }
 
 Evidence take_binding(const Evidence& evidence, const Integers& rows) {
@@ -212,7 +225,10 @@ void bind_weights(nb::module_& m) {
              array_arg("parameters"), array_arg("own_values"), nb::arg("value_places"),
              array_arg("intercept"), array_or_none("own_intercept"), array_arg("labels"),
              array_or_none("weights"),
-             array_arg("sharpness") = std::vector<std::optional<Vector>>())
+             array_arg("sharpness") = std::vector<std::optional<Vector>>(),
+             array_arg("curves") = std::vector<PiecewiseTuple>(),
+             array_arg("own_curves") = std::vector<std::optional<Vector>>(),
+             nb::arg("curve_places") = std::vector<int64_t>())
         .def("take", &take_binding, array_arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, array_arg("out"),

@@ -40,7 +40,9 @@ using Codes = ArrayOf<uint32_t, 1>;
 inline auto array_arg(const char* name) { return nb::arg(name).noconvert(); }
 inline auto array_or_none(const char* name) { return nb::arg(name).none().noconvert(); }
 
+void bind_additive(nb::module_& m);
 void bind_table(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);

@@ -21,7 +21,9 @@ NB_MODULE(_core, m) {
         nb::arg("count"),
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
+    lessnaive::bind_additive(m);
     lessnaive::bind_table(m);
+    lessnaive::bind_boosting(m);
     lessnaive::bind_encoding(m);
     lessnaive::bind_fractional(m);
     lessnaive::bind_linear(m);

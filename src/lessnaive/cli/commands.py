@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 
 import lessnaive
+from lessnaive.cli.app import app
 from lessnaive.cli.demo import run_demo
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.evaluation import Folds, cross_validate
+from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.options import (
     Learning,
     learning_options,
@@ -24,29 +23,9 @@ from lessnaive.cli.options import (
 )
 from lessnaive.cli.prediction import read_model, read_rows
 from lessnaive.cli.reading import TableFile
-from lessnaive.cli.streaming import stream_command
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.cli.views import counted, show_evaluation, show_explanation, show_model
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
-
-__all__ = ["app"]
-
-_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-@click.group(context_settings=_CONTEXT, invoke_without_command=True)
-@click.version_option(lessnaive.__version__, message="lessnaive %(version)s")
-@click.pass_context
-def app(context: click.Context) -> None:
-    """Naive Bayes for tables as they are: numbers, text, true/false, gaps, new categories.
-
-    A TABLE is a CSV file (also .csv.gz) with the names of the columns in its first line, a Parquet
-    file, or - for CSV on standard input.
-
-    To see everything at work: lessnaive demo
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 @app.command("fit", short_help="Learn a model from TABLE and write it to a file.")
@@ -70,9 +49,6 @@ def fit_command(file: TableFile, output: str, learning: Learning) -> None:
     except ValueError as error:
         raise InputError(str(error)) from None
     Display().line(f"{learning.model_name} learned from {_size(data)}; wrote {output}")
-
-
-app.add_command(stream_command)
 
 
 @app.command("predict", short_help="Predict the class of each row of TABLE.")
@@ -134,14 +110,18 @@ def evaluate_command(file: TableFile, cv: int, seed: int, learning: Learning) ->
     accuracy  share of rows whose most probable class is right
     log-loss  mean of -log(probability of the right class)
     AUC       chance that a row of a class is ranked above a row of the other classes
-              (mean over the classes, weighted by their frequency)
-    Brier     mean squared distance between the probabilities and the truth
+              (mean over the classes)
+    Brier     mean squared distance between the probabilities and the truth, summed
+              over the classes (of two classes, that of one)
+
+    The measures are those of scikit-learn.
 
     Example: lessnaive evaluate penguins.csv --target species --cv 10
     """  # noqa: D301
     estimator = learning.estimator()
     data = learning.read(file)
-    evaluation = cross_validate(data, estimator, cv, seed, _progress)
+    shown = Console(stderr=True).is_terminal
+    evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
     display = Display()
     display.line(f"{learning.model_name} on {file.name}: {_size(data)}", "bold")
     display.line()
@@ -234,9 +214,3 @@ def _shown(value: Any) -> str:
     if value is None or value != value:
         return "(missing)"
     return printable(f"{value:.6g}" if isinstance(value, float) else str(value), 40)
-
-
-def _progress(folds: Folds) -> Iterable[tuple[Any, Any]]:
-    console = Console(stderr=True)
-    hidden = not console.is_terminal
-    return track(folds, "Cross-validating", console=console, transient=True, disable=hidden)

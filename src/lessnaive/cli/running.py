@@ -6,15 +6,19 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TextIO
 
 import click
 
-from lessnaive.cli.commands import app
+from lessnaive.cli.app import COMMAND_MODULES, app
 from lessnaive.cli.display import printable
 from lessnaive.exceptions import ModelFormatError, TableError
 
 __all__ = ["run"]
+
+for _name in COMMAND_MODULES:
+    import_module(_name)  # which adds its commands
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

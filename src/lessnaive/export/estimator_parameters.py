@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import InvalidParameterError
 
+from lessnaive._sklearn import InvalidParameterError, check_parameters, parameter_names
 from lessnaive.models.base import ScorecardClassifier
+from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain, shown
 
 __all__ = ["make_estimator", "parameters_to_plain"]
@@ -20,8 +22,8 @@ def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
     """Return the parameters of an estimator as plain data.
 
     Numbers, strings, booleans, None and lists stand for themselves; a tuple is
-    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}`` and an array
-    ``{"dtype": ..., "array": [...]}``.
+    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}``, an array
+    ``{"dtype": ..., "array": [...]}``, and an elastic net as penalty ``{"elastic_net": {...}}``.
     """
     out = {}
     for name, value in estimator.get_params(deep=False).items():
@@ -38,13 +40,13 @@ def make_estimator(kind: type[ScorecardClassifier], node: Node) -> ScorecardClas
     A parameter that is absent has its default: the file may be older than the parameter.
     """
     entries = node.entries()
-    known = kind._get_param_names()
+    known = parameter_names(kind)
     for name in entries:
         if name not in known:
             raise node.error(f"{kind.__name__} has no parameter {shown(name)}")
     estimator = kind(**{name: _from_plain(entry, _MOST_NESTED) for name, entry in entries.items()})
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
     except InvalidParameterError as error:
         rule, _, _ = str(error).partition(" Got ")  # what follows may be long
         raise node.error(rule.removesuffix(".")) from None
@@ -62,6 +64,8 @@ def _to_plain(value: Any) -> Any:
         return {"tuple": [_to_plain(item) for item in value]}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
+    if type(value) is ElasticNet:
+        return {"elastic_net": {name: _to_plain(item) for name, item in _given(value).items()}}
     if hasattr(value, "__array__"):
         return array_to_plain(np.asarray(value))
     raise TypeError(f"a {type(value).__name__} is not plain data")
@@ -82,4 +86,26 @@ def _from_plain(node: Node, depth: int) -> Any:
     if "mapping" in node.entries():
         items_by_name = node.record("mapping")["mapping"].entries()
         return {name: _from_plain(item, depth - 1) for name, item in items_by_name.items()}
+    if "elastic_net" in node.entries():
+        return _elastic_net(node.record("elastic_net")["elastic_net"], depth - 1)
     return node.array()
+
+
+def _given(penalty: ElasticNet) -> dict[str, Any]:
+    """Return what a penalty has that is not the default."""
+    return {
+        item.name: value
+        for item in fields(penalty)
+        if np.any((value := getattr(penalty, item.name)) != item.default)
+    }
+
+
+def _elastic_net(node: Node, depth: int) -> ElasticNet:
+    known = {item.name for item in fields(ElasticNet)}
+    given = {name: _from_plain(entry, depth) for name, entry in node.entries().items()}
+    try:
+        if not set(given) <= known:
+            raise ValueError(f"it has {', '.join(sorted(known))} only")
+        return ElasticNet(**given)
+    except (TypeError, ValueError) as error:
+        raise node.error(f"this is no elastic net: {error}") from None

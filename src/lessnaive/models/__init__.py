@@ -1,5 +1,6 @@
 """Estimators: thin classes that choose how scores are learned and end in a scorecard."""
 
+from lessnaive.models.additive.less_naive import LessNaiveClassifier
 from lessnaive.models.averaged import AveragedNB
 from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.models.group_lasso.group_lasso import GroupLassoNB
@@ -22,6 +23,7 @@ __all__ = [
     "FractionalNB",
     "GroupLassoNB",
     "HybridLRNB",
+    "LessNaiveClassifier",
     "NBLogistic",
     "NBLogisticCV",
     "NaiveBayes",

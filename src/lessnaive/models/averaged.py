@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive import _core
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.costs import column_costs, informative_part
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -28,7 +26,7 @@ from lessnaive.selection.averaging import (
     average_subsets,
     default_starts,
 )
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["AveragedNB"]
 
@@ -76,7 +74,7 @@ class AveragedNB(WeightedClassifier):
         For the orders of columns.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="modl"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -189,27 +187,10 @@ class AveragedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the likelihoods of all columns and average over subsets of these.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        AveragedNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        card = make_scorecard(self, statistics)
+    def _learn(self, training: Training) -> None:
+        """Learn the likelihoods of all columns and average over subsets of these."""
+        name = type(self).__name__
+        card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         costs = column_costs(self.costs, statistics)
         places, some = informative_part(card)
         evidence = gather_evidence(some, training.table.columns, training.labels, training.weights)
@@ -231,7 +212,6 @@ class AveragedNB(WeightedClassifier):
         best[places] = found.best
         self._adopt(weighted(card, weights), weights, statistics.class_count)
         self._show(found._replace(best=best), compression_rate)
-        return self
 
     @property
     def support_(self) -> NDArray[np.bool_]:

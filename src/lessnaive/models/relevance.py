@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
-from lessnaive.encoding.binning import Binning, find_binnings
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import NaiveBayesStatistics, learn
-from lessnaive.likelihood.column_statistics import ColumnStatistics, ValueCounts, ValueMoments
+from lessnaive.encoding.binning import find_binnings
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 
 __all__ = ["RelevanceWeightedNB", "relevance"]
 
@@ -42,7 +40,7 @@ class RelevanceWeightedNB(WeightedClassifier):
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL, over
@@ -120,31 +118,13 @@ class RelevanceWeightedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn likelihoods and weights.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        RelevanceWeightedNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
+    def _learn(self, training: Training) -> None:
+        """Learn likelihoods and weights."""
+        name = type(self).__name__
+        card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
         weights = np.array([relevance(table) for table in tables])
-        card = weighted(make_scorecard(self, statistics), weights)
-        self._adopt(card, weights, statistics.class_count)
-        return self
+        self._adopt(weighted(card, weights), weights, statistics.class_count)
 
 
 def relevance(counts: Floats) -> float:
@@ -171,17 +151,9 @@ def _counts(
     training: Training, statistics: NaiveBayesStatistics, *, use_missing: bool
 ) -> list[Floats]:
     """Weight of the rows by value, or by bin, and class for each column."""
-    measured: list[ColumnStatistics | Binning] = list(statistics.columns)
-    if any(isinstance(column, ValueMoments) for column in measured):
+    tables = [column.table(use_missing=use_missing) for column in statistics.columns]
+    if any(table is None for table in tables):
         bins = find_binnings(training, "mdlp", group=False, use_missing=use_missing)
         for j, binning in bins.items():
-            measured[j] = binning
-    return [_table(column, use_missing) for column in measured]
-
-
-def _table(column: ColumnStatistics | Binning, use_missing: bool) -> Floats:
-    if isinstance(column, Binning):
-        return column.rows()[1]
-    assert isinstance(column, ValueCounts)
-    _, counts = column.observed()
-    return np.concatenate([counts, column.missing[None]]) if use_missing else counts
+            tables[j] = binning.table(use_missing=use_missing)
+    return [table for table in tables if table is not None]

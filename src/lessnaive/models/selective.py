@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
+from lessnaive.models.scored_rows import judge_by_folds, judge_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["SelectiveNB"]
 
@@ -54,7 +52,7 @@ class SelectiveNB(WeightedClassifier):
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns; see :class:`NaiveBayes`.
@@ -161,31 +159,14 @@ class SelectiveNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the likelihoods of all columns and choose among these.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        SelectiveNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        card = make_scorecard(self, statistics)
+    def _learn(self, training: Training) -> None:
+        """Learn the likelihoods of all columns and choose among these."""
+        settings = EvidenceSettings.of(self)
+        card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(self, training, self.cv)
+            judge_by_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_training_rows(card, training),
+            else judge_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),
@@ -195,7 +176,6 @@ class SelectiveNB(WeightedClassifier):
         weights[search.columns] = 1.0
         self._adopt(weighted(card, weights), weights, statistics.class_count)
         self._set_path(search.path, search.n_evaluations)
-        return self
 
     @property
     def support_(self) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 _FEW = 30
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvergenceDisplay:
     """Distance to the minimum by iteration, on a logarithmic scale, for several solvers.
 
@@ -73,18 +75,10 @@ class ConvergenceDisplay:
     ['objective above its minimum', 'distance to the best weights']
     """
 
-    def __init__(
-        self,
-        *,
-        gaps: Mapping[str, ArrayLike],
-        distances: Mapping[str, ArrayLike] | None = None,
-        seconds: Mapping[str, ArrayLike] | None = None,
-        floor: float = 0.0,
-    ) -> None:
-        self.gaps = gaps
-        self.distances = distances
-        self.seconds = seconds
-        self.floor = floor
+    gaps: Mapping[str, ArrayLike]
+    distances: Mapping[str, ArrayLike] | None = None
+    seconds: Mapping[str, ArrayLike] | None = None
+    floor: float = 0.0
 
     @classmethod
     def from_estimator(

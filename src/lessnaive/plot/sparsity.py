@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 
+from lessnaive._sklearn import take_rows
 from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.plot.axes import import_pyplot
 
@@ -23,6 +24,7 @@ __all__ = ["SparsityDisplay"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SparsityDisplay:
     """Compression rate and number of kept columns of :class:`~lessnaive.FractionalNB`.
 
@@ -57,14 +59,11 @@ class SparsityDisplay:
     (3, 3)
     """
 
-    def __init__(
-        self, *, lams: Floats, powers: Floats, train: Floats, test: Floats, kept: Floats
-    ) -> None:
-        self.lams = lams
-        self.powers = powers
-        self.train = train
-        self.test = test
-        self.kept = kept
+    lams: Floats
+    powers: Floats
+    train: Floats
+    test: Floats
+    kept: Floats
 
     @classmethod
     def from_table(
@@ -107,7 +106,7 @@ class SparsityDisplay:
         base = FractionalNB() if estimator is None else estimator
         folds = StratifiedKFold(cv, shuffle=True, random_state=0).split(labels, labels)
         for fold, (train, test) in enumerate(folds):
-            rows, others = _safe_indexing(X, train), _safe_indexing(X, test)
+            rows, others = take_rows(X, train), take_rows(X, test)
             for i, p in enumerate(powers):
                 for j, lam in enumerate(lams):
                     model = clone(base).set_params(lam=lam, p=p).fit(rows, labels[train])

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard.terms import Lookup, Quadratic
+from lessnaive.scorecard.terms.operands import Lookup, Operand, Work
 
-__all__ = ["Judge", "JudgedRows", "Losses", "Operand", "Panel"]
+__all__ = ["Judge", "JudgedRows", "Losses", "Panel"]
 
 Floats = NDArray[np.float64]
-Operand = Lookup | Quadratic
 
 
 class Losses(NamedTuple):
@@ -55,7 +54,7 @@ class JudgedRows:
 
     Parameters
     ----------
-    operands : sequence of Lookup or Quadratic
+    operands : sequence of Operand
         What each column says about the rows.
     intercept : array of shape (n_classes,)
         The scores without any column.
@@ -72,7 +71,7 @@ class JudgedRows:
         labels: NDArray[Any],
         weights: Floats | None,
     ) -> None:
-        self._operands = list(operands)
+        self._operands = [operand.single() for operand in operands]
         self._labels, self._weights = labels, weights
         self._scores = np.repeat(intercept[:, None], len(labels), axis=1)
         self._nothing = _no_evidence(len(labels), len(intercept))
@@ -99,8 +98,13 @@ class JudgedRows:
 
     def add(self, columns: Sequence[int]) -> None:
         """Add columns for good."""
-        lookups, quadratics, _ = _sorted_by_kind([self._operands[j] for j in columns])
-        _core.add_evidence(lookups, quadratics, self._scores)
+        work = Work.of([self._operands[j] for j in columns])
+        _core.add_evidence(
+            list(work.lookups.values()),
+            list(work.quadratics.values()),
+            self._scores,
+            list(work.curves.values()),
+        )
 
     def _scan(
         self,
@@ -110,17 +114,19 @@ class JudgedRows:
         leave_one_out: bool,
         log_loss: bool,
     ) -> Losses:
-        lookups, quadratics, place = _sorted_by_kind(operands)
+        work = Work.of(operands)
+        place = {i: rank for rank, i in enumerate(work.order())}
         order = sorted(judged, key=place.__getitem__)
         found = _core.scan(
-            lookups,
-            quadratics,
+            list(work.lookups.values()),
+            list(work.quadratics.values()),
             [place[i] for i in order],
             self._scores,
             self._labels,
             self._weights,
             leave_one_out,
             log_loss,
+            list(work.curves.values()),
         )
         by_candidate = dict(zip(order, found, strict=True))
         error, loss = np.array([by_candidate[i] for i in judged]).T
@@ -164,20 +170,3 @@ def _sum(losses: Sequence[Losses]) -> Losses:
         np.sum([loss.error for loss in losses], axis=0),
         np.sum([loss.log_loss for loss in losses], axis=0),
     )
-
-
-def _sorted_by_kind(
-    operands: Sequence[Operand],
-) -> tuple[list[Lookup], list[Quadratic], list[int]]:
-    """Return lookups, quadratics, and the place of each operand in the two lists joined."""
-    lookups = [operand for operand in operands if isinstance(operand, Lookup)]
-    quadratics = [operand for operand in operands if isinstance(operand, Quadratic)]
-    place, next_lookup, next_quadratic = [], 0, len(lookups)
-    for operand in operands:
-        if isinstance(operand, Lookup):
-            place.append(next_lookup)
-            next_lookup += 1
-        else:
-            place.append(next_quadratic)
-            next_quadratic += 1
-    return lookups, quadratics, place

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet, PowerPenalty
+from lessnaive.penalty import Penalty
 
 __all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
 
@@ -46,7 +46,7 @@ class Point:
     residual: float
 
     @classmethod
-    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet | PowerPenalty) -> Point:
+    def at(cls, weights: Floats, loss: Loss, penalty: Penalty) -> Point:
         """Look at the loss and its gradient: one pass over the rows."""
         value, gradient = loss.value_and_gradient(weights)
         return cls(
@@ -127,7 +127,7 @@ class Stopping:
     max_iter: int
 
     @classmethod
-    def of(cls, loss: Loss, penalty: ElasticNet, tol: float, max_iter: int) -> Stopping:
+    def of(cls, loss: Loss, penalty: Penalty, tol: float, max_iter: int) -> Stopping:
         """Look at the gradient where the penalty wants the weights."""
         target = penalty.project(np.full(loss.shape, penalty.target))
         scale = float(np.abs(loss.value_and_gradient(target)[1]).max(initial=0.0))
@@ -186,7 +186,23 @@ class Solution:
 
 
 class Solver(ABC):
-    """Minimizes loss(w) + penalty(w).
+    """Minimizes loss(w) + penalty(w), to a minimum that can be certified.
+
+    The contract of all solvers:
+
+    - Of a loss a solver may use what :class:`~lessnaive.loss.Loss` has, and of a penalty what
+      :class:`~lessnaive.penalty.Penalty` has. Whatever else it needs, second derivatives or a
+      penalty of one kind, it looks for in :meth:`refusal`, and refuses with a sentence that says
+      what to take instead.
+    - It begins within the bounds and stays there.
+    - It stops where the KKT residual is small enough (:class:`Stopping`; Newton's method by its
+      decrement) and says so by ``converged``, or else after ``max_iter`` iterations, or where
+      rounding leaves nothing to gain, and says that by ``stalled``. It never raises for being slow.
+    - The :class:`Point` that it returns is the best that it has seen, computed by
+      :meth:`Point.at`, so that its objective, gradient and residual belong to its weights.
+    - It notes every iterate, the start included.
+    - If the loss is convex, the result does not depend on the start but for the tolerance;
+      otherwise it is a stationary point.
 
     Attributes
     ----------
@@ -200,13 +216,13 @@ class Solver(ABC):
     callback: Callable[[int, Point], None] | None = None
 
     @abstractmethod
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Say why this solver cannot minimize this sum, or None if it can."""
 
     def minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         *,
         tol: float = 1e-8,
@@ -218,7 +234,7 @@ class Solver(ABC):
         ----------
         loss : Loss
             The smooth part.
-        penalty : ElasticNet
+        penalty : Penalty
             The penalty, with its bounds.
         start : array
             Where to begin.
@@ -246,7 +262,7 @@ class Solver(ABC):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import Binning, Discretization, group_counts
-from lessnaive.encoding.encodings import Groups, Intervals
-from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
+from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import StreamColumn
 from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.stream.settings import StreamParameters
@@ -72,7 +73,7 @@ def find_binnings(
     use_missing, n_bins = parameters.missing == "category", parameters.n_bins
     out: dict[int, Binning] = {}
     numeric = {j: c for j, c in columns.items() if isinstance(c, NumberSummary) and c.has_values()}
-    if numeric:
+    if numeric and parameters.numeric in get_args(Discretization):
         method = cast(Discretization, parameters.numeric)
         bins = find_bins(list(numeric.values()), method, use_missing=use_missing, n_bins=n_bins)
         out.update(zip(numeric, bins, strict=True))
@@ -85,7 +86,7 @@ def find_binnings(
 
 def current_column(
     parameters: StreamParameters, column: StreamColumn, binning: Binning | None
-) -> ValueCounts | ValueMoments | Binning:
+) -> ColumnStatistics:
     """Return the statistics of a column as of now.
 
     Parameters
@@ -99,9 +100,12 @@ def current_column(
 
     Returns
     -------
-    ValueCounts, ValueMoments or Binning
+    ColumnStatistics
     """
     if isinstance(column, NumberSummary):
+        curve = NUMERIC_LIKELIHOODS.get(parameters.numeric)
+        if curve is not None:
+            return curve.of_points(*column.points(), column.missing)
         return _bins_now(binning, column)
     if isinstance(column, KeptValues) and binning is not None and parameters.categorical == "modl":
         return _groups_now(binning, column)

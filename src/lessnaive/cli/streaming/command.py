@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 import lessnaive
+from lessnaive._sklearn import check_parameters
+from lessnaive.cli.app import app
 from lessnaive.cli.display import Display, printable
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import stream_learners
@@ -25,10 +27,8 @@ from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
 from lessnaive.export.estimator_parameters import parameters_to_plain
 from lessnaive.stream import CurvePoint
 
-__all__ = ["stream_command"]
 
-
-@click.command("stream", short_help="Learn a model from endless tables in one pass.")
+@app.command("stream", short_help="Learn a model from endless tables in one pass.")
 @output_option(
     "The model file to write; with --checkpoint, model.json in its folder unless given.",
     required=False,
@@ -161,7 +161,7 @@ def _streaming_estimator(learning: Learning) -> Any:
             f"{' or '.join(stream_learners())}."
         ) from None
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
     except ValueError as error:
         raise InputError(str(error).replace(". Got ", ", got ")) from None
     return estimator

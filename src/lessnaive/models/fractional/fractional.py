@@ -8,25 +8,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import can_add_rows, frozen_parameters
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional.stream import FractionalStream
+from lessnaive.models.on_demand import OnDemand
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
 from lessnaive.stream import STREAM_CONSTRAINTS
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["FractionalNB"]
 
@@ -165,7 +165,7 @@ class FractionalNB(ScorecardClassifier):
         "p": [Interval(Real, 0, 2, closed="right")],
         "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
         "constant": [StrOptions(set(CONSTANTS))],
-        "solver": [StrOptions({"two-stage", *_RESTARTS}), TwoStage, PGDMB],
+        "solver": [StrOptions({"two-stage", *_RESTARTS}), AnytimeSolver],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "history_size": [Interval(Integral, 1, None, closed="left"), None],
         "rprop": [tuple, list],
@@ -179,6 +179,7 @@ class FractionalNB(ScorecardClassifier):
 
     _fit: FractionalFit | None
     _stream: FractionalStream | None
+    _made: OnDemand
 
     weights_ = _of_fit("weights", "Weight of each column.")
     costs_ = _of_fit("costs", "Cost of each column.")
@@ -203,7 +204,7 @@ class FractionalNB(ScorecardClassifier):
         p: float = 0.75,
         costs: float | ArrayLike | Mapping[str, float] | None = None,
         constant: str = "log(K)-1",
-        solver: str | TwoStage | PGDMB = "two-stage",
+        solver: str | AnytimeSolver = "two-stage",
         batch_size: int = 1000,
         history_size: int | None = None,
         rprop: tuple[float, float] = (0.5, 1.2),
@@ -253,37 +254,19 @@ class FractionalNB(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        FractionalNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         solver = self._make_solver()
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
+        name = type(self).__name__
+        learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         problem = FractionalProblem.of(
-            self, statistics, training.table.columns, training.labels, training.weights
+            self, learned, training.table.columns, training.labels, training.weights
         )
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
-        self._adopt(FractionalFit.of(problem, search, statistics.class_count), None)
-        return self
+        self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def partial_fit(
         self,
         X: Any,
@@ -316,13 +299,15 @@ class FractionalNB(ScorecardClassifier):
         FractionalNB
             The estimator itself.
         """
-        self._validate_params()  # which may have changed since the last call
+        check_parameters(self)  # which may have changed since the last call
+        solver = self._make_solver()
         stream = FractionalStream.add(
-            self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
+            self, solver, getattr(self, "_stream", None), X, y, classes, sample_weight
         )
         self._stream, self._fit, self._scorecard = stream, None, None
         # What is asked for later is made with the parameters of now: batches may be small and many.
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
+        self._parameters.solver = solver  # so that predicting draws no random numbers
         self._set_columns_and_classes(stream.statistics.schema, stream.statistics.classes)
         return self
 
@@ -330,23 +315,22 @@ class FractionalNB(ScorecardClassifier):
         """Return all about the fitted model, found now if rows have come since."""
         if not hasattr(self, "_fit"):
             raise AttributeError("there is no fitted model before fit or partial_fit")
-        if self._fit is None:
-            assert self._stream is not None
-            self._fit = self._stream.fit(self._parameters, self._parameters._make_solver())
-        return self._fit
+        if self._fit is not None:
+            return self._fit
+        stream, parameters = self._stream, self._parameters
+        assert stream is not None
+        return self._made.get("fit", lambda: stream.fit(parameters, parameters._make_solver()))
 
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         card: Scorecard | None = getattr(self, "_scorecard", None)
-        if card is None:
-            stream: FractionalStream | None = getattr(self, "_stream", None)
-            if stream is None or stream.weights is None:
-                card = self._fresh().scorecard
-            else:
-                card = stream.scorecard(self._parameters)
-            self._scorecard = card
-        return card
+        if card is not None:
+            return card
+        stream: FractionalStream | None = getattr(self, "_stream", None)
+        if stream is None or stream.weights is None:
+            return self._fresh().scorecard
+        return self._made.get("scorecard", lambda: stream.scorecard(self._parameters))
 
     @property
     def class_log_prior_(self) -> Floats:
@@ -358,7 +342,7 @@ class FractionalNB(ScorecardClassifier):
         """Whether each column is kept."""
         return np.asarray(self.weights_ > 0)
 
-    def _make_solver(self) -> TwoStage | PGDMB:
+    def _make_solver(self) -> AnytimeSolver:
         if not isinstance(self.solver, str):
             return self.solver
         if self.solver == "two-stage":

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.costs import informative_part
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.models.batches import StreamModel, current_statistics, read_rows
+from lessnaive.models.batches import StreamModel, current_naive_bayes, read_rows
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, Rprop, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import Batch, decayed_weights
 from lessnaive.table import Column
@@ -80,7 +79,7 @@ class FractionalStream:
     def add(
         cls,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         stream: FractionalStream | None,
         X: Any,
         y: Any,
@@ -129,7 +128,7 @@ class FractionalStream:
     def _take(
         self,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
@@ -151,13 +150,13 @@ class FractionalStream:
 
     def problem(self, model: Any) -> FractionalProblem:
         """Return the criterion on the last rows, with their share of the penalty."""
-        statistics = current_statistics(model, self.statistics)
+        learned = current_naive_bayes(model, self.statistics, type(model).__name__)
         rows = self.recent.training(self.statistics.schema, self.statistics.classes)
         return FractionalProblem.of(
-            model, statistics, rows.table.columns, rows.labels, rows.weights
+            model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
-    def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
+    def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
         """Return all about the model as of now; the criterion is that of the last rows."""
         count = self.statistics.class_count
         if self.weights is None:
@@ -171,12 +170,12 @@ class FractionalStream:
     def scorecard(self, model: Any) -> Scorecard:
         """Return the model with the weights in use."""
         assert self.weights is not None
-        statistics = current_statistics(model, self.statistics)
-        places, card = informative_part(make_scorecard(model, statistics))
+        learned = current_naive_bayes(model, self.statistics, type(model).__name__)
+        places, card = informative_part(learned.scorecard)
         return weighted(card, self.weights[places])
 
     def _solve(
-        self, model: Any, solver: TwoStage | PGDMB
+        self, model: Any, solver: AnytimeSolver
     ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
         problem = self.problem(model)
         search = problem.minimize(solver, interruptible=False)

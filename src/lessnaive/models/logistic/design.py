@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, lil_array
 
 from lessnaive import _core
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.likelihood.column_statistics import ValueMoments
 from lessnaive.likelihood.gaussian import merged_moments
+from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term
 from lessnaive.table.training import Training
 
@@ -204,13 +204,7 @@ class Design:
 
 def design_names(terms: Sequence[Term]) -> list[str]:
     """Return the names of the design columns: of a column, or of a column and a value."""
-    out: list[str] = []
-    for term in terms:
-        if isinstance(term, TableTerm):
-            out.extend(f"{term.name}={label}" for label in term.encoding.labels()[1:])
-        else:
-            out.append(term.name)
-    return out
+    return [name for term in terms for name in term.coefficient_names()]
 
 
 def _mean_and_variance(column: ValueMoments) -> tuple[float, float]:

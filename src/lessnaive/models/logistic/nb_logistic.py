@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
 
@@ -181,27 +180,10 @@ class NBLogistic(FittedLogistic):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NBLogistic
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        problem = LogisticProblem(self, training)
+    def _learn(self, training: Training) -> None:
+        problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
-        solution = minimize(self, problem.loss, problem.penalty(self.lam), start)
+        solution = minimize(
+            problem.settings.solving, problem.loss, problem.penalty(self.lam), start
+        )
         self._adopt(problem, self.lam, solution, problem.lambda_max(start))
-        return self

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
-from lessnaive.scorecard import Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
+from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
@@ -149,6 +149,7 @@ class StagewiseNB(ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
     def __init__(
@@ -188,36 +189,16 @@ class StagewiseNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice (but for the folds of
-            ``choose="cv"``, which the two copies of a row may share or not).
-
-        Returns
-        -------
-        StagewiseNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         zero, one, evidence = evidence_of(self, training)
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":
             path = replace(path, validation=validated(self, training, path))
-        chosen = int(path.criterion(self.choose).argmin())
+        chosen = best(-path.criterion(self.choose))
         n_levels = n_levels_of(self.epsilon)
         scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None
         self._adopt(scorecard, path, n_levels, chosen, n_evaluations, ends)
-        return self
 
     def _adopt(
         self,
@@ -299,13 +280,7 @@ def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Score
         )
         for end in items
     )
-    forms = [[_form(term) for term in end.terms] for end in (zero, one)]
+    forms = [[term.form() for term in end.terms] for end in (zero, one)]
     if forms[0] != forms[1] or len(forms[0]) != len(schema):
         raise node.error("expected the same terms at both levels, one for each column")
     return zero, one
-
-
-def _form(term: Term) -> tuple[Any, ...]:
-    """Return what two terms must have in common to have something between them."""
-    encoding = term.encoding.to_plain() if isinstance(term, TableTerm) else None
-    return (term.type, term.inputs, encoding)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
+from lessnaive._sklearn import StrOptions
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    SolverSettings,
     gather,
     minimize,
     start_weights,
@@ -24,7 +25,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
 
@@ -162,51 +163,34 @@ class AttributeWeightedNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        AttributeWeightedNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         bounds = read_bounds(self.bounds)
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to], *bounds)
         mixed = self.weights == "mixed"
         if mixed and (self.l1 > 0 or self.l2 > 0):
             raise ValueError('weights="mixed" has no penalties: set l1=0 and l2=0.')
-        training = read_training(X, y, sample_weight, self.categorical_features)
         held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
-            self,
+            EvidenceSettings.of(self),
             training,
+            type(self).__name__,
             squared=self.loss == "squared",
             shared=self.weights == "shared",
             leave_one_out=held if self.leave_one_out == "auto" else bool(self.leave_one_out),
         )
+        settings = SolverSettings.of(self)
         if mixed:
             learned = learn_mixed_weights(
-                self, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
+                settings, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
             )
             self._adopt_mixed(naive, learned)
-            return self
-        solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
+            return
+        solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None
         for name in ("shared_weights_", "mixing_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        return self
 
     def _adopt_mixed(self, naive: Scorecard, learned: MixedWeights) -> None:
         by_class = weighted(naive, learned.by_class)

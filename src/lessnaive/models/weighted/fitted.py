@@ -14,7 +14,7 @@ from lessnaive.models.solver_report import (
     number_from_plain,
     number_to_plain,
 )
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import Penalty
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solution
@@ -35,7 +35,7 @@ class LearnedWeights(Minimizer):
         self,
         scorecard: Scorecard,
         loss: WeightedEvidenceLoss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         solution: Solution,
     ) -> None:
         """Become the fitted model, having looked at everything that may fail."""
