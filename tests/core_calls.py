@@ -678,7 +678,7 @@ def _(core: Any) -> Arguments:
         "l1": Real(0.1, (-1.0, np.nan, np.inf)),
         "l2": Real(0.1, (-1.0, np.nan, np.inf)),
         "tolerance": tolerance(),
-        "most_looks": rounds(),
+        "max_passes": rounds(),
         "out": Filled(np.zeros((CLASSES, COEFFICIENTS))),
     }
 
