@@ -15,8 +15,9 @@ SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject
 CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
 OLDEST := .venv-oldest/bin
+SANITIZE := build/sanitize
 
-.PHONY: help demo test test-slow fuzz test-oldest lint types docs format clean
+.PHONY: help demo test test-slow test-oldest fuzz sanitize lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
@@ -24,6 +25,7 @@ help:
 	@echo "make test-slow  run the tests that take minutes"
 	@echo "make test-oldest  run the tests with the oldest supported versions, in .venv-oldest"
 	@echo "make fuzz       damage $(MUTANTS) model files and checkpoints, and see what comes of it"
+	@echo "make sanitize   run the tests with a core that looks for memory errors"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -49,6 +51,17 @@ test-oldest:
 
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python tests/fuzz.py --mutants $(MUTANTS)
+
+# The core with AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own. Both
+# must be in the process before Python, and the C++ library with them, as they look after its
+# exceptions. Python itself leaks by design. More memory than there is ends in MemoryError as without
+# them.
+SANITIZERS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+sanitize: $(SANITIZE)/installed
+	LD_PRELOAD="$(SANITIZERS)" UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	$(SANITIZE)/venv/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check
@@ -84,3 +97,9 @@ $(VENV)/installed-cli: $(VENV)/pyvenv.cfg $(SOURCES)
 $(VENV)/installed-dev: $(VENV)/pyvenv.cfg $(SOURCES)
 	$(BIN)/pip install --quiet '.[dev]'
 	@touch $@ $(VENV)/installed-cli
+
+$(SANITIZE)/installed: $(SOURCES)
+	$(PYTHON) -m venv $(SANITIZE)/venv
+	$(SANITIZE)/venv/bin/pip install --quiet '.[test]' \
+	  -C build-dir=$(SANITIZE)/cmake -C cmake.define.LESSNAIVE_SANITIZE=ON
+	@touch $@

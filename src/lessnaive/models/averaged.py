@@ -65,7 +65,7 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
     lam : float, default=1.0
         Strength of all but the likelihood: smaller values keep more columns.
     costs : float, array-like of shape (n_features,) or None, default=0.0
-        :math:`B_k`, one number for all columns or one for each: what is dear to measure can be
+        :math:`B_k`, one number for all columns or one for each: what is costly to measure can be
         avoided. None: what MODL says that its bins or groups cost, and 0 for columns without any;
         on small tables that is too much for most columns unless `lam` is small, such as 0.1.
     n_starts : int, default=None

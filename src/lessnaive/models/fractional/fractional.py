@@ -273,7 +273,7 @@ class FractionalNB(EvidenceParameters, ScorecardClassifier):
             self, solver, getattr(self, "_stream", None), X, y, classes, sample_weight
         )
         self._stream, self._fit, self._scorecard = stream, None, None
-        # What is asked for later is made with the parameters of now: batches may be small and many.
+        # What is asked for later is made with the parameters as they are now: batches may be small.
         self._parameters, self._made = frozen_parameters(self), OnDemand()
         self._parameters.solver = solver  # so that predicting draws no random numbers
         self._set_columns_and_classes(stream.statistics.schema, stream.statistics.classes)

@@ -193,7 +193,7 @@ class FractionalStream:
 
     @OneBlasThread()
     def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
-        """Return all about the model as of now; the criterion is that of the last rows."""
+        """Return all about the current model; the criterion is that of the last rows."""
         count = self.statistics.class_count
         if self.weights is None:
             problem, _, search = self._solve(model, solver)
