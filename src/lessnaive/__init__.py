@@ -1,26 +1,36 @@
 """Naive Bayes, less naive: classifiers for real tables."""
 
-from lessnaive.encoding.mdlp import MDLPDiscretizer
-from lessnaive.encoding.modl import MODLEncoder
-from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
-from lessnaive.export import load, save
-from lessnaive.models import (
-    AttributeWeightedNB,
-    AveragedNB,
-    BaristaNB,
-    BaristaNBCV,
-    FractionalNB,
-    GroupLassoNB,
-    HybridLRNB,
-    NaiveBayes,
-    NBLogistic,
-    NBLogisticCV,
-    RelevanceWeightedNB,
-    SelectiveNB,
-    StagewiseNB,
-)
-from lessnaive.scorecard import Scorecard
-from lessnaive.selection import CFSSelector
+from typing import TYPE_CHECKING
+
+from lessnaive.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from lessnaive.encoding.mdlp import MDLPDiscretizer
+    from lessnaive.encoding.modl import MODLEncoder
+    from lessnaive.exceptions import (
+        EmptyColumnWarning,
+        ExtraColumnWarning,
+        ModelFormatError,
+        TableError,
+    )
+    from lessnaive.export import load, save
+    from lessnaive.models import (
+        AttributeWeightedNB,
+        AveragedNB,
+        BaristaNB,
+        BaristaNBCV,
+        FractionalNB,
+        GroupLassoNB,
+        HybridLRNB,
+        NaiveBayes,
+        NBLogistic,
+        NBLogisticCV,
+        RelevanceWeightedNB,
+        SelectiveNB,
+        StagewiseNB,
+    )
+    from lessnaive.scorecard import Scorecard
+    from lessnaive.selection import CFSSelector
 
 __version__ = "0.1.0"
 
@@ -30,6 +40,7 @@ __all__ = [
     "BaristaNB",
     "BaristaNBCV",
     "CFSSelector",
+    "EmptyColumnWarning",
     "ExtraColumnWarning",
     "FractionalNB",
     "GroupLassoNB",
@@ -49,3 +60,22 @@ __all__ = [
     "load",
     "save",
 ]
+
+_PLACES = {
+    "CFSSelector": "lessnaive.selection",
+    "MDLPDiscretizer": "lessnaive.encoding.mdlp",
+    "MODLEncoder": "lessnaive.encoding.modl",
+    "Scorecard": "lessnaive.scorecard",
+    **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(
+        ("EmptyColumnWarning", "ExtraColumnWarning", "ModelFormatError", "TableError"),
+        "lessnaive.exceptions",
+    ),
+}
+_ROOMS = (
+    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
+    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    "validation",
+)
+_PLACES |= {name: "lessnaive.models" for name in __all__ if name not in {*_PLACES, "__version__"}}
+__getattr__, __dir__ = lazy_names(__name__, _PLACES, _ROOMS)

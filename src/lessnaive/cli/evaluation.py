@@ -19,7 +19,7 @@ from lessnaive.cli.errors import InputError
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.table import encode_labels
 
-__all__ = ["METRICS", "Evaluation", "cross_validate", "mean_and_error"]
+__all__ = ["METRICS", "Evaluation", "cross_validate", "is_worse", "mean_and_error"]
 
 Floats = NDArray[np.float64]
 Folds = list[tuple[Any, Any]]
@@ -134,6 +134,15 @@ def mean_and_error(values: Floats) -> tuple[Floats, Floats]:
         if len(defined) > 1 and np.isfinite(defined).all():
             error[place] = defined.std(ddof=1) / np.sqrt(len(defined))
     return mean, error
+
+
+def is_worse(evaluation: Evaluation) -> bool:
+    """Whether the model has a higher log-loss than the baseline, that is worse than nothing."""
+    place = [metric.name for metric in METRICS].index("log-loss")
+    model, baseline = (
+        mean_and_error(values)[0][place] for values in (evaluation.model, evaluation.baseline)
+    )
+    return bool(model > baseline)
 
 
 def cross_validate(

@@ -31,6 +31,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _say(str(error))
         except (click.Abort, KeyboardInterrupt):
             return 130
+        except MemoryError:
+            _say(
+                "there is not enough memory for this: make the table smaller, or a parameter given "
+                "by --set, such as n_bins, history_size or summary_size."
+            )
         except BrokenPipeError:
             # The reader (such as head) has enough. Python flushes stdout once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Protocol, get_args
 
@@ -12,7 +13,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.logarithm import log_ratio
 
-__all__ = ["GENERATIVE_CONSTRAINTS", "GenerativeParameters", "check_priors", "log_prior"]
+__all__ = [
+    "CLASS_WEIGHT_CONSTRAINTS",
+    "GENERATIVE_CONSTRAINTS",
+    "GenerativeParameters",
+    "check_priors",
+    "log_prior",
+]
 
 
 class GenerativeParameters(Protocol):
@@ -37,6 +44,11 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
     "missing": [StrOptions({"ignore", "category"})],
     "variance_floor": [Interval(Real, 0, None, closed="left")],
+}
+
+#: What values ``class_weight`` may have, in the models that learn by a loss.
+CLASS_WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {
+    "class_weight": [StrOptions({"balanced"}), Mapping, None]
 }
 
 

@@ -18,7 +18,7 @@ from lessnaive.likelihood.column_statistics import (
     update_all,
 )
 from lessnaive.table import Kind, Schema
-from lessnaive.table.training import Training, no_values
+from lessnaive.table.training import Training, warn_of_empty
 
 __all__ = ["NaiveBayesStatistics", "learn"]
 
@@ -57,7 +57,8 @@ def learn(
     training : Training
         The rows.
     allow_empty : bool, default=False
-        Whether columns may be without a single value: they say nothing then.
+        Whether columns without a single value are passed over in silence; otherwise one warning
+        names them all, and it is an error if no column has any. They say nothing.
 
     Returns
     -------
@@ -71,14 +72,14 @@ def learn(
         group=parameters.categorical == "modl",
         use_missing=parameters.missing == "category",
         n_bins=parameters.n_bins,
-        allow_empty=allow_empty,
+        allow_empty=True,
     )
     others = {j: _empty(schema, j, n_classes) for j in range(len(schema)) if j not in binnings}
     rows = training.labels, training.weights
     update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
-    for j, column in others.items():
-        if not (allow_empty or column.has_values()):
-            raise no_values(schema.names[j])
+    if not allow_empty:
+        empty = [schema.names[j] for j, column in others.items() if not column.has_values()]
+        warn_of_empty(empty, len(schema))
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])

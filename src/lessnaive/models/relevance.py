@@ -162,6 +162,8 @@ def relevance(counts: Floats) -> float:
     float
     """
     counts = counts[counts.any(axis=1)]
+    if not len(counts):
+        return 0.0
     shares = counts / counts.sum(axis=1, keepdims=True)
     overall = counts.sum(axis=0) / counts.sum()
     return float(np.sqrt(np.square(shares - overall).sum()))
@@ -173,7 +175,9 @@ def _counts(
     """Weight of the rows by value, or by bin, and class for each column."""
     measured: list[ColumnStatistics | Binning] = list(statistics.columns)
     if any(isinstance(column, ValueMoments) for column in measured):
-        bins = find_binnings(training, "mdlp", group=False, use_missing=use_missing)
+        bins = find_binnings(
+            training, "mdlp", group=False, use_missing=use_missing, allow_empty=True
+        )
         for j, binning in bins.items():
             measured[j] = binning
     return [_table(column, use_missing) for column in measured]
@@ -182,6 +186,7 @@ def _counts(
 def _table(column: ColumnStatistics | Binning, use_missing: bool) -> Floats:
     if isinstance(column, Binning):
         return column.rows()[1]
-    assert isinstance(column, ValueCounts)
+    if not isinstance(column, ValueCounts):  # numbers, none of which is there
+        return np.zeros((0, column.n_classes))
     _, counts = column.observed()
     return np.concatenate([counts, column.missing[None]]) if use_missing else counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self, cast, get_args
 
@@ -11,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
@@ -52,6 +53,10 @@ class SelectiveNB(WeightedClassifier):
     cv : int, splitter or iterable of (train, test), default=5
         Folds of ``criterion="cv_error"``. A number of folds: the rows of each class are dealt to
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -126,6 +131,7 @@ class SelectiveNB(WeightedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "criterion": [StrOptions(set(get_args(Criterion)))],
         "direction": [StrOptions(set(get_args(Direction)))],
         "patience": [Interval(Integral, 1, None, closed="left")],
@@ -139,6 +145,7 @@ class SelectiveNB(WeightedClassifier):
         direction: str = "forward",
         patience: int = 1,
         cv: Any = 5,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "gaussian",
         categorical: str = "values",
@@ -152,6 +159,7 @@ class SelectiveNB(WeightedClassifier):
         self.direction = direction
         self.patience = patience
         self.cv = cv
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -179,7 +187,7 @@ class SelectiveNB(WeightedClassifier):
         SelectiveNB
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         statistics = learn(self, training)
         card = make_scorecard(self, statistics)
         search = greedy_search(

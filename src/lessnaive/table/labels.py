@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 
 from lessnaive.exceptions import TableError, warn_caller
 from lessnaive.table.column import Coded, factorize_numbers
@@ -84,11 +83,13 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(
             "requires y to be passed, but the target y is None: pass one label per row."
         )
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    values = _as_numpy(y)
     if values.dtype.kind == "U" and isinstance(y, list | tuple):
         # numpy made everything text, NaN as well
         values = values if all(isinstance(label, str) for label in y) else np.array(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
         warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
@@ -109,6 +110,14 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
     if values.dtype.kind in "ST":
         values = values.astype(str)
     return values
+
+
+def _as_numpy(y: Any) -> NDArray[Any]:
+    if type(y).__module__.partition(".")[0] == "pyarrow":
+        if hasattr(y.type, "index_type"):  # a dictionary
+            y = y.cast(y.type.value_type)
+        return np.asarray(y.to_numpy(zero_copy_only=False))
+    return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
 
 
 def _factorize(values: NDArray[Any]) -> Coded:

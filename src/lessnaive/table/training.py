@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.exceptions import TableError
+from lessnaive.exceptions import EmptyColumnWarning, TableError, warn_caller
+from lessnaive.table.class_weight import times_class_weight
 from lessnaive.table.labels import encode_labels, read_weights
 from lessnaive.table.reading import Table, read_table
 from lessnaive.table.rows import RowsOfColumn, kept
 from lessnaive.table.schema import Schema
 
-__all__ = ["Training", "no_values", "read_training"]
+__all__ = ["Training", "no_values", "read_training", "warn_of_empty"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ class Training:
         )
 
 
-def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:
+def read_training(
+    X: Any, y: Any, sample_weight: Any, categorical_features: Any, class_weight: Any = None
+) -> Training:
     """Read what a supervised ``fit`` is given.
 
     Parameters
@@ -84,6 +87,8 @@ def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any)
         Weight of each row.
     categorical_features : "from_dtype", "all", or names, positions or a mask
         Which columns are categorical.
+    class_weight : "balanced", mapping or None, default=None
+        What the weights of the rows of each class are multiplied by.
 
     Returns
     -------
@@ -97,9 +102,25 @@ def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any)
             f"The target has one class only ({classes.tolist()[0]!r}): a classifier needs rows "
             "of at least two classes."
         )
+    if class_weight is not None:
+        weights = times_class_weight(weights, class_weight, classes, labels)
     return Training(table, Schema.of(table, categorical_features), classes, labels, weights)
 
 
 def no_values(name: str) -> TableError:
     """Return the error for a column without a single value."""
     return TableError(f"Column {name!r} has no values, every row is missing: drop the column.")
+
+
+def warn_of_empty(names: Sequence[str], n_columns: int) -> None:
+    """Warn of all columns without a single value at once; an error if there are no others."""
+    if not names:
+        return
+    if len(names) == n_columns:
+        raise TableError("No column has a single value, every row is missing in all of them.")
+    listed = ", ".join(map(repr, names))
+    what = "Column" if len(names) == 1 else "Columns"
+    has = "has" if len(names) == 1 else "have"
+    warn_caller(
+        f"{what} {listed} {has} no values, every row is missing: left out.", EmptyColumnWarning
+    )

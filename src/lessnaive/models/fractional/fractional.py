@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
@@ -103,6 +103,10 @@ class FractionalNB(ScorecardClassifier):
         :class:`BaristaNB`.
     random_state : int, RandomState or None, default=0
         For mini-batches and restarts; "two-stage" needs no chance.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
@@ -160,6 +164,7 @@ class FractionalNB(ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         **STREAM_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],
@@ -213,6 +218,7 @@ class FractionalNB(ScorecardClassifier):
         max_seconds: float | None = None,
         tol: float = 1e-9,
         random_state: Any = 0,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "modl",
         categorical: str = "modl",
@@ -240,6 +246,7 @@ class FractionalNB(ScorecardClassifier):
         self.max_seconds = max_seconds
         self.tol = tol
         self.random_state = random_state
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -272,7 +279,7 @@ class FractionalNB(ScorecardClassifier):
             The estimator itself.
         """
         solver = self._make_solver()
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         statistics = learn(self, training)
         problem = FractionalProblem.of(
             self, statistics, training.table.columns, training.labels, training.weights

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -15,7 +15,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.evidence.statistics import learn
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
@@ -96,6 +96,10 @@ class HybridLRNB(ScorecardClassifier):
         Tolerance of the solver.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -162,6 +166,7 @@ class HybridLRNB(ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "assignment": [StrOptions({"heuristic", "cv"}), "array-like"],
         "variance_weight": [Interval(Real, 0, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="left")],
@@ -193,6 +198,7 @@ class HybridLRNB(ScorecardClassifier):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "gaussian",
         categorical: str = "values",
@@ -212,6 +218,7 @@ class HybridLRNB(ScorecardClassifier):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -240,7 +247,9 @@ class HybridLRNB(ScorecardClassifier):
         HybridLRNB
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        training = read_training(
+            X, y, sample_weight, self.categorical_features, self.class_weight
+        ).kept()
         naive = make_scorecard(self, learn(self, training))
         path, columns = self._divide(training)
         solution = None

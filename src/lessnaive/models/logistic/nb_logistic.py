@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.fitted import FittedLogistic
 from lessnaive.models.logistic.problem import LogisticProblem
 from lessnaive.models.weighted.learning import SOLVERS, minimize
@@ -20,6 +21,7 @@ __all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
 
 #: What values the parameters of the linear models may have.
 LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
+    **CLASS_WEIGHT_CONSTRAINTS,
     "target": [StrOptions({"naive_bayes", "zero"}), "array-like"],
     "penalty": [StrOptions({"l1", "l2", "elastic_net"})],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -83,6 +85,10 @@ class NBLogistic(FittedLogistic):
         Newton decrement.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     smoothing : float or "laplace", default="laplace"
@@ -162,6 +168,7 @@ class NBLogistic(FittedLogistic):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         smoothing: float | str = "laplace",
         priors: str | ArrayLike = "laplace",
@@ -176,6 +183,7 @@ class NBLogistic(FittedLogistic):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.smoothing = smoothing
         self.priors = priors
@@ -199,7 +207,7 @@ class NBLogistic(FittedLogistic):
         NBLogistic
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         problem = LogisticProblem(self, training)
         start = problem.start()
         solution = minimize(self, problem.loss, problem.penalty(self.lam), start)

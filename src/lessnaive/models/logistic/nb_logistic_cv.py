@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -80,6 +81,9 @@ class NBLogisticCV(FittedLogistic):
         Whether to show a progress bar.
     standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss and in the scores
+        of folds as in all that is counted; see :class:`NBLogistic`.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 
@@ -145,6 +149,7 @@ class NBLogisticCV(FittedLogistic):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         smoothing: float | str = "laplace",
         priors: str | ArrayLike = "laplace",
@@ -167,6 +172,7 @@ class NBLogisticCV(FittedLogistic):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.smoothing = smoothing
         self.priors = priors
@@ -190,7 +196,9 @@ class NBLogisticCV(FittedLogistic):
         NBLogisticCV
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        training = read_training(
+            X, y, sample_weight, self.categorical_features, self.class_weight
+        ).kept()
         problem = LogisticProblem(self, training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)

@@ -61,6 +61,11 @@ class LevelScores:
         The highest level.
     look_ahead : int
         Number of steps that are looked at.
+
+    Attributes
+    ----------
+    speaks : array of shape (n_columns,)
+        Whether each column says anything; one without a single value does not.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class LevelScores:
         shares = np.minimum(np.arange(n_levels + _in_lanes(look_ahead)) / n_levels, 1.0)
         self._lookups: dict[int, Lookup] = {}
         self._quadratics: dict[int, Quadratic] = {}
+        self.speaks = np.zeros(self.n_columns, dtype=bool)
         for j, (first, second) in enumerate(zip(zero.terms, one.terms, strict=True)):
             operand = blended(first, second, shares).operand([columns[i] for i in second.inputs])
             if isinstance(operand, Lookup):
@@ -88,6 +94,7 @@ class LevelScores:
             else:
                 parameters = self._by_level(operand.parameters)
                 self._quadratics[j] = operand._replace(parameters=parameters)
+            self.speaks[j] = bool((operand[-1] != 0).any())
 
     def _by_level(self, values: Floats) -> Floats:
         """(..., class and level) as (..., class, level)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
@@ -69,6 +70,10 @@ class StagewiseNB(ScorecardClassifier):
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
         chosen model all the same, since an average of probabilities is not a scorecard.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -149,6 +154,7 @@ class StagewiseNB(ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
     }
 
     def __init__(
@@ -162,6 +168,7 @@ class StagewiseNB(ScorecardClassifier):
         choose: str = "aic",
         cv: Any = 5,
         average: bool = False,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "gaussian",
         categorical: str = "values",
@@ -179,6 +186,7 @@ class StagewiseNB(ScorecardClassifier):
         self.choose = choose
         self.cv = cv
         self.average = average
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -207,7 +215,7 @@ class StagewiseNB(ScorecardClassifier):
         StagewiseNB
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         zero, one, evidence = evidence_of(self, training)
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":

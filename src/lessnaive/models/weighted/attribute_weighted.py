@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -69,6 +70,10 @@ class AttributeWeightedNB(LearnedWeights):
         with L-BFGS it is at least 1e-6.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`BaristaNB`.
 
@@ -133,6 +138,7 @@ class AttributeWeightedNB(LearnedWeights):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "mdlp",
         categorical: str = "values",
@@ -153,6 +159,7 @@ class AttributeWeightedNB(LearnedWeights):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -185,7 +192,7 @@ class AttributeWeightedNB(LearnedWeights):
         mixed = self.weights == "mixed"
         if mixed and (self.l1 > 0 or self.l2 > 0):
             raise ValueError('weights="mixed" has no penalties: set l1=0 and l2=0.')
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
             self,

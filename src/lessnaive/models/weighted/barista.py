@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
@@ -30,6 +31,7 @@ SHRINK_TO = {"zero": 0.0, "one": 1.0}
 #: What values the parameters of the weighted models may have.
 WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
     **GENERATIVE_CONSTRAINTS,
+    **CLASS_WEIGHT_CONSTRAINTS,
     "l1": [Interval(Real, 0, None, closed="left")],
     "l2": [Interval(Real, 0, None, closed="left")],
     "shrink_to": [StrOptions(set(SHRINK_TO))],
@@ -75,6 +77,10 @@ class BaristaNB(LearnedWeights):
         and the objective.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="mdlp"
@@ -154,6 +160,7 @@ class BaristaNB(LearnedWeights):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "mdlp",
         categorical: str = "values",
@@ -171,6 +178,7 @@ class BaristaNB(LearnedWeights):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -198,7 +206,7 @@ class BaristaNB(LearnedWeights):
         BaristaNB
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
         solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -84,6 +84,10 @@ class BaristaNBCV(LearnedWeights):
         Tolerance of the final fit, as in :class:`BaristaNB`.
     max_iter : int, default=10000
         Most iterations of a fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`BaristaNB`.
 
@@ -145,6 +149,7 @@ class BaristaNBCV(LearnedWeights):
         solver: str | Solver = "auto",
         tol: float = 1e-9,
         max_iter: int = 10000,
+        class_weight: str | Mapping[Any, float] | None = None,
         categorical_features: Any = "from_dtype",
         numeric: str = "mdlp",
         categorical: str = "values",
@@ -168,6 +173,7 @@ class BaristaNBCV(LearnedWeights):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.numeric = numeric
         self.categorical = categorical
@@ -195,7 +201,9 @@ class BaristaNBCV(LearnedWeights):
         BaristaNBCV
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        training = read_training(
+            X, y, sample_weight, self.categorical_features, self.class_weight
+        ).kept()
         naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
