@@ -12,12 +12,15 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml
 CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 
-.PHONY: help demo test test-slow lint types docs format clean
+OLDEST := .venv-oldest/bin
+
+.PHONY: help demo test test-slow test-oldest lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
 	@echo "make test       set up .venv and run the tests"
 	@echo "make test-slow  run the tests that take minutes"
+	@echo "make test-oldest  run the tests with the oldest supported versions, in .venv-oldest"
 	@echo "make lint       check the style of the code"
 	@echo "make types      check the types"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -32,6 +35,14 @@ test: $(VENV)/installed-dev
 
 test-slow: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(JOBS) -m slow
+
+# The package is built with today's tools; the packages that it runs with are the oldest. Without
+# river, whose versions want newer ones of pandas and scipy.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/pip install --quiet -c tests/oldest.txt '.[cli,plot]' \
+	  hypothesis pandas polars pytest pytest-xdist
+	$(OLDEST)/pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check
@@ -50,7 +61,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/clang-format -i $(CORE)
 
 clean:
-	rm -rf $(VENV) build dist demo-output
+	rm -rf $(VENV) .venv-oldest build dist demo-output
 	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst
 	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache
 

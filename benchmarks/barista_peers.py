@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from lessnaive import BaristaNB
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.weighted.learning import gather
 from lessnaive.table.training import read_training
 
@@ -51,9 +52,9 @@ class Problem:
     def __init__(self, n: int, columns: int, classes: int) -> None:
         self.name = f"{n:,} x {columns} x {classes}"
         self.X, self.y = correlated_codes(n, columns, classes)
-        self.naive, self.loss = gather(
-            self.model(0.0, 1.0), read_training(self.X, self.y, None, "all")
-        )
+        settings = EvidenceSettings.of(self.model(0.0, 1.0))
+        training = read_training(self.X, self.y, None, "all")
+        self.naive, self.loss = gather(settings, training, "BaristaNB")
 
     def model(self, l1: float, tol: float) -> BaristaNB:
         """Barista with even class probabilities, so that no intercept is left."""

@@ -26,6 +26,7 @@ import numpy as np
 
 from lessnaive import BaristaNB
 from lessnaive.datasets import fetch
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighted.learning import gather
 from lessnaive.penalty import ElasticNet
@@ -75,7 +76,9 @@ class Problem(NamedTuple):
 def pose(name: str, l1: float, l2: float) -> Problem:
     """Count, and find the minimum."""
     X, y = fetch(name)
-    loss = gather(BaristaNB(), read_training(X, y, None, "from_dtype")).loss
+    loss = gather(
+        EvidenceSettings.of(BaristaNB()), read_training(X, y, None, "from_dtype"), "BaristaNB"
+    ).loss
     penalty = ElasticNet(l1, l2)
     point = ProxNewton().minimize(loss, penalty, np.ones(loss.shape), tol=1e-13).point
     bound, _ = suboptimality_bound(point, penalty)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 from lessnaive import NBLogistic, NBLogisticCV
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.table.training import read_training
 
 __all__ = ["Fit", "Path100", "gaps", "minima", "our_path", "peer_path", "r_path", "single_fits"]
@@ -134,7 +134,7 @@ def objective(X: Floats, y: Any, b0: float, b: Floats, lam: float, penalty: str)
 def minima(X: Floats, y: Any, lams: Floats, penalty: str) -> Floats:
     """Return the smallest objective at each penalty, to the digits that rounding leaves."""
     parameters = NBLogisticCV(target="zero", penalty=penalty, standardize=False)
-    problem = LogisticProblem(parameters, read_training(X, y, None, None))
+    problem = LogisticProblem(LogisticSettings.of(parameters), read_training(X, y, None, None))
     unit = problem.penalty(1.0)
     path = problem.loss.path(np.broadcast_to(unit.factor, problem.loss.shape), problem.start())
     weights = np.empty(problem.loss.shape)

@@ -43,6 +43,8 @@ class KhiopsNB:
 
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> Self:
         """Train."""
+        if not khiops_is_installed():
+            raise ImportError("Khiops is not installed: pip install khiops.")
         from khiops import core as kh
 
         self.classes_ = np.unique(y)

@@ -19,7 +19,7 @@ def _model(name: str, options: dict[str, Any], **more: Any) -> Any:
     kind = getattr(lessnaive, name, None)
     if kind is None:
         return None
-    known = kind._get_param_names()
+    known = kind().get_params()
     return kind(**{key: value for key, value in (options | more).items() if key in known})
 
 

@@ -16,7 +16,11 @@ CONTEXT = multiprocessing.get_context("forkserver") if sys.platform != "win32" e
 if CONTEXT is not None:
     CONTEXT.set_forkserver_preload(
         [
-            *("lessnaive.cli.running", "lessnaive.cli.streaming", "lessnaive.export.model_file"),
+            *(
+                "lessnaive.cli.running",
+                "lessnaive.cli.streaming.command",
+                "lessnaive.export.model_file",
+            ),
             *("lessnaive.models.naive_bayes", "lessnaive.models.fractional.fractional"),
             "stream_runs",
         ]

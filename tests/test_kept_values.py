@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessnaive.likelihood.column_statistics import ValueCounts
+from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.plain import Node
 from lessnaive.stream.values import KeptValues, add_values
 from lessnaive.table import read_table

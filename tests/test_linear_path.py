@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, log_softmax
 
 from lessnaive import NBLogisticCV, _core
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.solver import ProxNewton
 from lessnaive.table.training import read_training
 from logistic_oracle import TABLES, random_table
@@ -19,7 +19,7 @@ TIGHT, MOST = 1e-18, 500
 
 def problem_of(X: Any, y: Any, weights: Any = None, **parameters: Any) -> LogisticProblem:
     training = read_training(X, y, weights, "from_dtype")
-    return LogisticProblem(NBLogisticCV(**parameters), training)
+    return LogisticProblem(LogisticSettings.of(NBLogisticCV(**parameters)), training)
 
 
 def path_of(problem: LogisticProblem, lams: Any, tol: float = TIGHT, most: int = MOST) -> Any:

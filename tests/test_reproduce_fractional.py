@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from lessnaive import AveragedNB, FractionalNB, MODLEncoder, NaiveBayes, datasets
 from reproduce import fractional
-from reproduce.fractional_cells import FOLDS, Cell, auc, led17, measure, scores
+from reproduce.fractional_cells import FOLDS, Cell, led17, measure, scores
 from reproduce.fractional_methods import METHODS
 from reproduce.fractional_report import by_table, means_table, write_report
 from reproduce.fractional_solvers import PROBLEMS, SOLVERS, SolverCell, measure_solver
@@ -61,13 +61,6 @@ def test_a_cell_is_one_fold_of_cross_validation():
     assert row["train_compression"] == pytest.approx(model.compression_rate_, rel=1e-9)
     assert row["kept"] == (model.weights_ > 0).sum()
     assert row["weight_sum"] == pytest.approx(model.weights_.sum())
-
-
-def test_auc_with_ties_and_two_classes():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 80)
-    p = (truth * 0.3 + rng.random(80)).round(1)[:, None] * [[-1.0, 1.0]]
-    assert auc(truth, p) == pytest.approx(roc_auc_score(truth, p[:, 1]), rel=1e-12)
 
 
 def test_rows_of_classes_that_were_not_learned_are_left_out():

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     )
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AttributeWeightedNB",

@@ -29,6 +29,8 @@ def score(
     intercept: NDArray[np.float64],
     output: int,
     out: NDArray[np.float64],
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
+    pairs: Sequence[tuple[Any, ...]] = ...,
 ) -> int: ...
 def max_threads() -> int: ...
 def text_codes(
@@ -262,6 +264,39 @@ def scan_steps(
     tolerance: float,
     out: NDArray[np.float64],
 ) -> None: ...
+
+class PairBoosting:
+    def __init__(
+        self,
+        columns: Sequence[NDArray[np.uint8]],
+        n_codes: Sequence[int],
+        ordered: Sequence[bool],
+        pairs: Sequence[tuple[int, int]],
+        labels: NDArray[Any],
+        classes: int,
+        weights: NDArray[np.float64],
+        held_out: NDArray[np.float64] | None,
+        leaves: int,
+        l2: float,
+        least_weight: float,
+        rate: float,
+        patience: int,
+    ) -> None: ...
+    def advance(self, rounds: int) -> bool: ...
+    def scores(self, out: NDArray[np.float64]) -> None: ...
+    def table(
+        self, first: int, second: int | None, rounds: int, out: NDArray[np.float64]
+    ) -> None: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def best_round(self) -> int: ...
+    @property
+    def start(self) -> list[float]: ...
+    @property
+    def losses(self) -> list[float]: ...
 
 class QuantileSummary:
     def __init__(self, classes: int, size: int) -> None: ...

@@ -185,6 +185,23 @@ class Node:
             raise self.error(f"expected {n_rows} rows of {n_columns} numbers")
         return self._floats(list(chain.from_iterable(rows)), low, high).reshape(n_rows, n_columns)
 
+    def cube(
+        self,
+        n_tables: int,
+        n_rows: int,
+        n_columns: int,
+        low: float = -_LARGEST,
+        high: float = _LARGEST,
+    ) -> NDArray[np.float64]:
+        """Return a list of so many matrices, see :meth:`matrix`."""
+        tables = self.items()
+        if len(tables) != n_tables:
+            raise self.error(
+                f"expected {n_tables} tables of {n_rows} rows of {n_columns} numbers, "
+                f"got {len(tables)} tables"
+            )
+        return np.stack([table.matrix(n_rows, n_columns, low, high) for table in tables])
+
     def array(self) -> NDArray[Any]:
         """Return an array that was written by :func:`array_to_plain`."""
         fields = self.record("array", "dtype")

@@ -50,12 +50,12 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
     const ScoredRows view{codes_of(labels, rows), weights_of(weights, rows), rows,
                           static_cast<int>(classes), scores.data()};
     std::vector<std::tuple<double, double>> out;
-    std::vector<Loss> losses;
+    std::vector<ScanLoss> losses;
     {
         nb::gil_scoped_release release;
         losses = scan(columns, judged, view, leave_one_out, with_log_loss);
     }
-    for (const Loss& loss : losses) out.emplace_back(loss.error, loss.log_loss);
+    for (const ScanLoss& loss : losses) out.emplace_back(loss.error, loss.log_loss);
     return out;
 }
 

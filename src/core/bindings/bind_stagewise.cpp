@@ -43,8 +43,8 @@ void scan_binding(const std::vector<Array>& coded_columns, const std::vector<int
     const ScanRows scanned{codes_of(labels, rows), weights_of(weights, rows), scores.data(), rows,
                            static_cast<int>(classes)};
     nb::gil_scoped_release release;
-    scan_steps(coded, numeric, scanned, steps, log_loss ? Loss::log_loss : Loss::error, tolerance,
-               out.data());
+    scan_steps(coded, numeric, scanned, steps, log_loss ? StepLoss::log_loss : StepLoss::error,
+               tolerance, out.data());
 }
 
 }  // namespace

@@ -57,10 +57,40 @@ void merge_moments_binding(Cube into, Cube from) {
     for (size_t i = 0; i < into.shape(0) * into.shape(1); ++i) merge(a[i], b[i]);
 }
 
+// Two columns of codes: codes, shift and places of each, and a table.
+using Codings = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Solid = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using PairTuple = std::tuple<Array, int64_t, std::optional<Codings>, Array, int64_t,
+                             std::optional<Codings>, Solid>;
+
+PairSide pair_side(const Array& codes, int64_t shift, const std::optional<Codings>& places,
+                   size_t size, int64_t rows) {
+    if (!places)
+        return {{codes_of(codes, rows), shift, static_cast<int64_t>(size)},
+                nullptr,
+                static_cast<int64_t>(size)};
+    require(places->shape(0) > 0, "a pair has the wrong places");
+    for (size_t i = 0; i < places->shape(0); ++i)
+        require(places->data()[i] < size, "a pair has the wrong places");
+    return {{codes_of(codes, rows), shift, static_cast<int64_t>(places->shape(0))},
+            places->data(),
+            static_cast<int64_t>(size)};
+}
+
+PairLookup pair_of(const PairTuple& pair, int64_t rows, size_t classes) {
+    const auto& [codes, shift, places, other_codes, other_shift, other_places, table] = pair;
+    const size_t first = table.shape(0), second = table.shape(1);
+    require(table.shape(2) == classes && first > 0 && second > 0, "a table has the wrong shape");
+    require(first <= UINT32_MAX / second, "a table is too large");
+    return {pair_side(codes, shift, places, first, rows),
+            pair_side(other_codes, other_shift, other_places, second, rows), table.data()};
+}
+
 int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector<int64_t>& shifts,
                       const std::vector<Matrix>& tables, const std::vector<Array>& numeric_columns,
                       const std::vector<Matrix>& parameters, const Vector& intercept, int output,
-                      Table out) {
+                      Table out, const std::vector<PiecewiseTuple>& curves,
+                      const std::vector<PairTuple>& pairs) {
     const int64_t rows = static_cast<int64_t>(out.shape(0));
     const size_t classes = out.shape(1);
     require(classes > 0 && intercept.shape(0) == classes, "the intercept has the wrong length");
@@ -68,23 +98,26 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
                 numeric_columns.size() == parameters.size(),
             "columns and terms differ in number");
     require(output >= 0 && output <= 2, "unknown output");
-    std::vector<Lookup> lookups;
+    Terms terms;
     for (size_t j = 0; j < coded_columns.size(); ++j) {
         require(tables[j].shape(1) == classes && tables[j].shape(0) > 0,
                 "a table has the wrong shape");
-        lookups.push_back({{codes_of(coded_columns[j], rows), shifts[j],
-                            static_cast<int64_t>(tables[j].shape(0))},
-                           tables[j].data()});
+        terms.lookups.push_back({{codes_of(coded_columns[j], rows), shifts[j],
+                                  static_cast<int64_t>(tables[j].shape(0))},
+                                 tables[j].data()});
     }
-    std::vector<Quadratic> quadratics;
     for (size_t j = 0; j < numeric_columns.size(); ++j) {
         const bool is_line = parameters[j].shape(0) == 2;
         require((parameters[j].shape(0) == 5 || is_line) && parameters[j].shape(1) == classes,
                 "parameters have the wrong shape");
-        quadratics.push_back({column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
+        terms.quadratics.push_back(
+            {column_of(numeric_columns[j], rows), parameters[j].data(), is_line});
     }
+    for (const PiecewiseTuple& curve : curves)
+        terms.curves.push_back(piecewise_of(curve, rows, classes));
+    for (const PairTuple& pair : pairs) terms.pairs.push_back(pair_of(pair, rows, classes));
     nb::gil_scoped_release release;
-    return score(lookups, quadratics, intercept.data(), rows, static_cast<int>(classes),
+    return score(terms, intercept.data(), rows, static_cast<int>(classes),
                  static_cast<Output>(output), out.data());
 }
 
@@ -130,11 +163,15 @@ void bind_table(nb::module_& m) {
           "missing weight; merged into out.");
     m.def("merge_moments", &merge_moments_binding, nb::arg("into"), nb::arg("other"),
           "Merge two arrays of moments, in place.");
-    m.def("score", &score_binding, nb::arg("coded_columns"), nb::arg("shifts"), nb::arg("tables"),
-          nb::arg("numeric_columns"), nb::arg("parameters"), nb::arg("intercept"),
-          nb::arg("output"), nb::arg("out"),
-          "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
-          "probabilities (2); returns the index of a numeric column with an infinite value or -1.");
+    m.def(
+        "score", &score_binding, nb::arg("coded_columns"), nb::arg("shifts"), nb::arg("tables"),
+        nb::arg("numeric_columns"), nb::arg("parameters"), nb::arg("intercept"), nb::arg("output"),
+        nb::arg("out"), nb::arg("curves") = std::vector<PiecewiseTuple>(),
+        nb::arg("pairs") = std::vector<PairTuple>(),
+        "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
+        "probabilities (2); returns the place of a column with an infinite value among the "
+        "numeric columns and then the curves, or -1. Curves are numbers, edges, offset, slope and "
+        "missing; pairs are codes, shift and places (or None) of two columns, and a table.");
     m.def(
         "text_codes", &text_codes_binding, nb::arg("offsets"), nb::arg("bytes"),
         nb::arg("valid").none(), nb::arg("first"), nb::arg("codes"),

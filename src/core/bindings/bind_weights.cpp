@@ -12,7 +12,7 @@ namespace {
 
 using Integers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Loss loss_of(bool squared) { return squared ? Loss::squared : Loss::log; }
+LossKind loss_of(bool squared) { return squared ? LossKind::squared : LossKind::log; }
 
 template <class Input>
 void require_weights(const Evidence& evidence, const Input& weights) {

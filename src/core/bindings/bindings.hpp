@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "table/column.hpp"
+#include "table/segments.hpp"
 
 namespace nb = nanobind;
 
@@ -63,7 +64,26 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
     return weights->data();
 }
 
+// Numbers, and the edges, offsets, slopes and missing scores of a piecewise-linear curve.
+using PiecewiseTuple = std::tuple<Array, Vector, Matrix, Matrix, Vector>;
+
+inline Piecewise piecewise_of(const PiecewiseTuple& curve, int64_t rows, size_t classes) {
+    const auto& [numbers, edges, offset, slope, missing] = curve;
+    const size_t segments = edges.shape(0) + 1;
+    require(offset.shape(0) == segments && offset.shape(1) == classes &&
+                slope.shape(0) == segments && slope.shape(1) == classes &&
+                missing.shape(0) == classes,
+            "a curve has the wrong shape");
+    return {column_of(numbers, rows),
+            edges.data(),
+            static_cast<int64_t>(edges.shape(0)),
+            offset.data(),
+            slope.data(),
+            missing.data()};
+}
+
 void bind_table(nb::module_& m);
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_fractional(nb::module_& m);
 void bind_linear(nb::module_& m);

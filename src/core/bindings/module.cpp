@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
     lessnaive::bind_table(m);
+    lessnaive::bind_boosting(m);
     lessnaive::bind_encoding(m);
     lessnaive::bind_fractional(m);
     lessnaive::bind_linear(m);

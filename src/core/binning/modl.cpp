@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "binning/discretize.hpp"
-#include "search/local_search.hpp"
+#include "binning/local_search.hpp"
 
 namespace lessnaive {
 namespace {

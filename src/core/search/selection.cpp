@@ -95,7 +95,7 @@ class Judge {
         load_codes(labels_, first, count, label_);
     }
 
-    void add(const double* scores, Loss& loss) const {
+    void add(const double* scores, ScanLoss& loss) const {
         double highest[kBlock];
         uint32_t winner[kBlock];
         first_highest(scores, count_, rows_.classes, highest, winner);
@@ -140,7 +140,7 @@ class Scanner {
           base_(size_),
           total_(size_) {}
 
-    void add_one(int64_t first, int count, Loss* losses) {
+    void add_one(int64_t first, int count, ScanLoss* losses) {
         start(first, count);
         for (size_t i = 0; i < judged_.size(); ++i) {
             std::copy(base_.begin(), base_.end(), total_.begin());
@@ -151,7 +151,7 @@ class Scanner {
 
     // Sums of the columns before and after each one are added, rather than the column subtracted
     // from the sum of all: the others' digits would be lost where one column says very much.
-    void leave_one_out(int64_t first, int count, Loss* losses) {
+    void leave_one_out(int64_t first, int count, ScanLoss* losses) {
         start(first, count);
         const size_t width = readers_.size();
         after_.assign((width + 1) * size_, 0.0);
@@ -186,12 +186,12 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
-                       const std::vector<int64_t>& judged, const ScoredRows& rows,
-                       bool leave_one_out, bool with_log_loss) {
+std::vector<ScanLoss> scan(const std::vector<ColumnEvidence>& columns,
+                           const std::vector<int64_t>& judged, const ScoredRows& rows,
+                           bool leave_one_out, bool with_log_loss) {
     const std::vector<Reader> readers = readers_of(columns, rows.classes);
     const int64_t tasks = (rows.rows + kTaskRows - 1) / kTaskRows;
-    std::vector<std::vector<Loss>> found(tasks);
+    std::vector<std::vector<ScanLoss>> found(tasks);
     parallel_for(tasks, rows.rows * static_cast<int64_t>(columns.size()), [&](int64_t task) {
         Scanner scanner(readers, judged, rows, with_log_loss);
         found[task].resize(judged.size());
@@ -204,8 +204,8 @@ std::vector<Loss> scan(const std::vector<ColumnEvidence>& columns,
                 scanner.add_one(first, count, found[task].data());
         }
     });
-    std::vector<Loss> out(judged.size());
-    for (const std::vector<Loss>& part : found)
+    std::vector<ScanLoss> out(judged.size());
+    for (const std::vector<ScanLoss>& part : found)
         for (size_t i = 0; i < out.size(); ++i) {
             out[i].error += part[i].error;
             out[i].log_loss += part[i].log_loss;

@@ -81,7 +81,7 @@ LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t
 // `work` has room for one number per class and three per step.
 template <class EvidenceOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
-                                int64_t steps, Loss loss, double tolerance,
+                                int64_t steps, StepLoss loss, double tolerance,
                                 EvidenceOf&& evidence_of, double* work, double* sums) {
     double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
@@ -95,7 +95,7 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
         for (int c = 0; c < rows.classes; ++c) base[c] = scores[c] - evidence[c * stride];
         const Row row{base, labels[k], weight};
         const Steps next{evidence + 1, stride};
-        if (loss == Loss::error)
+        if (loss == StepLoss::error)
             add_errors(row, next, steps, rows.classes, tolerance, room, sums);
         else
             add_log_losses(row, next, steps, rows.classes, room, room + steps, room + 2 * steps,
@@ -104,7 +104,7 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
 }
 
 LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, int64_t steps,
-                               Loss loss, double tolerance, double* sums) {
+                               StepLoss loss, double tolerance, double* sums) {
     std::vector<double> work(rows.classes + 3 * steps);
     const int64_t row_size = column.width * rows.classes;
     for (int64_t first = 0; first < rows.rows; first += kBlock) {
@@ -120,7 +120,7 @@ LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, i
 }
 
 LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows, int64_t steps,
-                                  Loss loss, double tolerance, double* sums) {
+                                  StepLoss loss, double tolerance, double* sums) {
     const int64_t stride = steps + 1, size = stride * rows.classes;
     std::vector<double> work(rows.classes + 3 * steps), buffer(size), parameters(5 * size);
     for (int64_t p = 0; p < 5 * rows.classes; ++p) {
@@ -152,7 +152,7 @@ LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& r
 }  // namespace
 
 void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelParabola>& parabolas,
-                const ScanRows& rows, int64_t steps, Loss loss, double tolerance, double* out) {
+                const ScanRows& rows, int64_t steps, StepLoss loss, double tolerance, double* out) {
     const int64_t n_tables = static_cast<int64_t>(tables.size());
     const int64_t tasks = n_tables + static_cast<int64_t>(parabolas.size());
     std::fill_n(out, tasks * steps, 0.0);

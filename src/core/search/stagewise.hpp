@@ -28,7 +28,7 @@ struct LevelParabola {
     int64_t level;
 };
 
-enum class Loss { error, log_loss };
+enum class StepLoss { error, log_loss };
 
 struct ScanRows {
     Column labels;
@@ -45,6 +45,6 @@ struct ScanRows {
 // The error of a row is 1 unless its class beats the earlier classes and is not beaten by the later
 // ones, where scores within `tolerance` are equal.
 void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelParabola>& parabolas,
-                const ScanRows& rows, int64_t steps, Loss loss, double tolerance, double* out);
+                const ScanRows& rows, int64_t steps, StepLoss loss, double tolerance, double* out);
 
 }  // namespace lessnaive

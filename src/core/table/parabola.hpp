@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "base/simd.hpp"
 
 namespace lessnaive {
 
@@ -26,5 +29,17 @@ struct Parabola {
         return offset - weight * std::min(kFarthest, z * z);
     }
 };
+
+// x - anchor. A distance that is too large for a number is the largest one, so that a slope of 0
+// stays flat.
+LESSNAIVE_INLINE double distance(double x, double anchor) {
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    return std::max(-kLargest, std::min(kLargest, x - anchor));
+}
+
+// How much a line rises on its way.
+LESSNAIVE_INLINE double rise(double slope, double away) {
+    return std::max(-kFarthest, std::min(kFarthest, slope * away));
+}
 
 }  // namespace lessnaive

@@ -13,7 +13,7 @@
 namespace lessnaive {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = SegmentedLines::kBlock;
 constexpr int64_t kBlocksPerTask = 16;
 
 std::vector<double> pad_rows(const double* table, int64_t rows, int classes, int pad) {
@@ -41,48 +41,6 @@ LESSNAIVE_WIDE void add_rows(const uint32_t (*codes)[kBlock], const double* cons
     }
 }
 
-// Scores of a block from lookups, (kBlock, pad): a row of a table is added to a row of scores.
-class LookupScorer {
-  public:
-    LookupScorer(const std::vector<Lookup>& lookups, const double* intercept, int classes)
-        : lookups_(lookups), pad_(padded_classes(classes)) {
-        intercept_ = pad_rows(intercept, 1, classes, pad_);
-        for (const Lookup& lookup : lookups)
-            tables_.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, pad_));
-    }
-
-    int pad() const { return pad_; }
-
-    void score(int64_t first, int count, double* scores) const {
-        with_padding(pad_, [&](auto width) { score_block<width()>(first, count, scores); });
-    }
-
-  private:
-    template <int kPad>
-    void score_block(int64_t first, int count, double* scores) const {
-        for (int k = 0; k < count; ++k) std::copy_n(intercept_.data(), pad_, scores + k * pad_);
-        size_t j = 0;
-        for (; j + 4 <= lookups_.size(); j += 4) add_tables<kPad, 4>(j, first, count, scores);
-        for (; j < lookups_.size(); ++j) add_tables<kPad, 1>(j, first, count, scores);
-    }
-
-    template <int kPad, int kTables>
-    void add_tables(size_t j, int64_t first, int count, double* scores) const {
-        uint32_t codes[kTables][kBlock];
-        const double* tables[kTables];
-        for (int t = 0; t < kTables; ++t) {
-            load_codes(lookups_[j + t].coded, first, count, codes[t]);
-            tables[t] = tables_[j + t].data();
-        }
-        add_rows<kPad, kTables>(codes, tables, count, pad_, scores);
-    }
-
-    const std::vector<Lookup>& lookups_;
-    std::vector<std::vector<double>> tables_;
-    std::vector<double> intercept_;
-    int pad_;
-};
-
 struct Found {
     bool missing = false, infinite = false;
 };
@@ -95,6 +53,82 @@ LESSNAIVE_WIDE Found look_at(const double* x, int count) {
     }
     return found;
 }
+
+void load_pair_codes(const PairSide& side, int64_t first, int count, uint32_t* out) {
+    if (side.places)
+        visit_codes(side.coded, first, count,
+                    [=, places = side.places](int k, uint32_t row) { out[k] = places[row]; });
+    else
+        load_codes(side.coded, first, count, out);
+}
+
+// Scores of a block, (kBlock, pad): a row of a table, or what a row of lines gives, is added to a
+// row of scores.
+class RowScorer {
+  public:
+    RowScorer(const Terms& terms, const double* intercept, int classes)
+        : terms_(terms), pad_(padded_classes(classes)) {
+        intercept_ = pad_rows(intercept, 1, classes, pad_);
+        for (const Lookup& lookup : terms.lookups)
+            tables_.push_back(pad_rows(lookup.table, lookup.coded.table_rows, classes, pad_));
+        for (const PairLookup& pair : terms.pairs)
+            tables_.push_back(
+                pad_rows(pair.table, pair.first.codes * pair.second.codes, classes, pad_));
+        for (const Piecewise& curve : terms.curves) lines_.emplace_back(curve, classes, pad_);
+    }
+
+    int pad() const { return pad_; }
+
+    // Place of the first curve whose column holds an infinite value, or -1.
+    int64_t score(int64_t first, int count, double* scores) const {
+        with_padding(pad_, [&](auto width) { score_tables<width()>(first, count, scores); });
+        double x[kBlock];
+        int64_t infinite = -1;
+        for (size_t j = 0; j < lines_.size(); ++j) {
+            load_numbers(terms_.curves[j].column, first, count, x);
+            if (look_at(x, count).infinite && infinite < 0) infinite = static_cast<int64_t>(j);
+            lines_[j].add_by_row(x, count, scores);
+        }
+        return infinite;
+    }
+
+  private:
+    template <int kPad>
+    void score_tables(int64_t first, int count, double* scores) const {
+        for (int k = 0; k < count; ++k) std::copy_n(intercept_.data(), pad_, scores + k * pad_);
+        size_t j = 0;
+        for (; j + 4 <= tables_.size(); j += 4) add_tables<kPad, 4>(j, first, count, scores);
+        for (; j < tables_.size(); ++j) add_tables<kPad, 1>(j, first, count, scores);
+    }
+
+    template <int kPad, int kTables>
+    void add_tables(size_t j, int64_t first, int count, double* scores) const {
+        uint32_t codes[kTables][kBlock];
+        const double* tables[kTables];
+        for (int t = 0; t < kTables; ++t) {
+            load_table_rows(j + t, first, count, codes[t]);
+            tables[t] = tables_[j + t].data();
+        }
+        add_rows<kPad, kTables>(codes, tables, count, pad_, scores);
+    }
+
+    void load_table_rows(size_t j, int64_t first, int count, uint32_t* out) const {
+        if (j < terms_.lookups.size())
+            return load_codes(terms_.lookups[j].coded, first, count, out);
+        const PairLookup& pair = terms_.pairs[j - terms_.lookups.size()];
+        uint32_t second[kBlock];
+        load_pair_codes(pair.first, first, count, out);
+        load_pair_codes(pair.second, first, count, second);
+        const uint32_t width = static_cast<uint32_t>(pair.second.codes);
+        for (int k = 0; k < count; ++k) out[k] = out[k] * width + second[k];
+    }
+
+    const Terms& terms_;
+    std::vector<std::vector<double>> tables_;  // of the lookups, then of the pairs
+    std::vector<SegmentedLines> lines_;
+    std::vector<double> intercept_;
+    int pad_;
+};
 
 // Scores of a block from quadratics, (classes, kBlock): class by class, so that the inner loop runs
 // over rows and is wide whatever the number of classes. Returns what was found in x.
@@ -120,9 +154,8 @@ LESSNAIVE_WIDE Found add_line(const double* x, const double* parameters, int cou
         const double center = parameters[c], slope = parameters[classes + c];
         double* sum = scores + c * kBlock;
         for (int k = 0; k < count; ++k) {
-            const double score = slope * (x[k] - center);
-            const double cut = std::max(-kFarthest, std::min(kFarthest, score));
-            sum[k] += x[k] == x[k] ? cut : 0.0;
+            const double score = rise(slope, distance(x[k], center));
+            sum[k] += x[k] == x[k] ? score : 0.0;
         }
     }
     return found;
@@ -167,22 +200,25 @@ void keep_smallest(std::atomic<int64_t>& kept, int64_t found) {
 
 }  // namespace
 
-int64_t score(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
-              const double* intercept, int64_t rows, int classes, Output output, double* out) {
-    const LookupScorer scorer(lookups, intercept, classes);
+int64_t score(const Terms& terms, const double* intercept, int64_t rows, int classes, Output output,
+              double* out) {
+    const RowScorer scorer(terms, intercept, classes);
     const int64_t task_rows = kBlock * kBlocksPerTask;
     const int64_t tasks = (rows + task_rows - 1) / task_rows;
-    const int64_t cells = rows * static_cast<int64_t>(lookups.size() + quadratics.size() + 1);
-    const int64_t none = static_cast<int64_t>(quadratics.size());
+    const int64_t n_quadratics = static_cast<int64_t>(terms.quadratics.size());
+    const int64_t none = n_quadratics + static_cast<int64_t>(terms.curves.size());
+    const int64_t cells =
+        rows * (none + static_cast<int64_t>(terms.lookups.size() + terms.pairs.size() + 1));
     std::atomic<int64_t> infinite{none};
     parallel_for(tasks, cells, [&](int64_t task) {
         std::vector<double> by_row(kBlock * scorer.pad()), by_class(kBlock * classes);
         const int64_t end = std::min(rows, (task + 1) * task_rows);
         for (int64_t first = task * task_rows; first < end; first += kBlock) {
             const int count = static_cast<int>(std::min<int64_t>(kBlock, end - first));
-            scorer.score(first, count, by_row.data());
+            const int64_t curve = scorer.score(first, count, by_row.data());
+            if (curve >= 0) keep_smallest(infinite, n_quadratics + curve);
             const int64_t found =
-                score_quadratics(quadratics, first, count, classes, by_class.data());
+                score_quadratics(terms.quadratics, first, count, classes, by_class.data());
             if (found >= 0) keep_smallest(infinite, found);
             for (int k = 0; k < count; ++k) {
                 double* row = out + (first + k) * classes;

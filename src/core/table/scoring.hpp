@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "table/column.hpp"
+#include "table/segments.hpp"
 
 namespace lessnaive {
 
@@ -23,11 +24,31 @@ struct Quadratic {
     bool is_line = false;
 };
 
+// One side of a pair: the code of a column, or its place in a list of codes.
+struct PairSide {
+    CodedColumn coded;
+    const uint32_t* places;  // or null
+    int64_t codes;           // what is looked up is less
+};
+
+// s(x, c) = table[code of the first column][code of the second one][c].
+struct PairLookup {
+    PairSide first, second;
+    const double* table;  // (first.codes, second.codes, classes)
+};
+
+struct Terms {
+    std::vector<Lookup> lookups;
+    std::vector<Quadratic> quadratics;
+    std::vector<Piecewise> curves;
+    std::vector<PairLookup> pairs;
+};
+
 enum class Output { joint, log_probability, probability };
 
-// out: (rows, classes). Returns the smallest index of a quadratic whose column holds an infinite
-// value, or -1.
-int64_t score(const std::vector<Lookup>& lookups, const std::vector<Quadratic>& quadratics,
-              const double* intercept, int64_t rows, int classes, Output output, double* out);
+// out: (rows, classes). Returns the smallest place among the quadratics and then the curves of a
+// column that holds an infinite value, or -1.
+int64_t score(const Terms& terms, const double* intercept, int64_t rows, int classes, Output output,
+              double* out);
 
 }  // namespace lessnaive

@@ -164,7 +164,7 @@ class Products {
 
 class CurvatureTask {
   public:
-    CurvatureTask(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+    CurvatureTask(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
                   const std::vector<int64_t>& chosen, double* out)
         : evidence_(evidence),
           weights_(weights),
@@ -211,7 +211,7 @@ class CurvatureTask {
     // J = diag(p) - p p', for the squared loss J J.
     double between(int c, int d, const double* p, double squares) const {
         const double same = c == d ? 1.0 : 0.0;
-        if (loss_ == Loss::log) return p[c] * (same - p[d]);
+        if (loss_ == LossKind::log) return p[c] * (same - p[d]);
         return p[c] * (p[c] * same - p[c] * p[d] - p[d] * p[d] + p[d] * squares);
     }
 
@@ -227,7 +227,7 @@ class CurvatureTask {
                 for (int k = 0; k < count; ++k) {
                     const double* p = p_.data() + k * pad;
                     double squares = 0;
-                    if (loss_ == Loss::squared)
+                    if (loss_ == LossKind::squared)
                         for (int e = 0; e < evidence_.classes(); ++e) squares += p[e] * p[e];
                     q_[k] = chunk_.weight(chunk, k) * between(c, d, p, squares);
                 }
@@ -252,7 +252,7 @@ class CurvatureTask {
             std::fill(q_.begin(), q_.end(), 0.0);
             for (int k = 0; k < count; ++k) {
                 const double p = p_[k * pad + c];
-                q_[k] = chunk_.weight(chunk, k) * (loss_ == Loss::log ? p : p * p);
+                q_[k] = chunk_.weight(chunk, k) * (loss_ == LossKind::log ? p : p * p);
             }
             const auto a = vectors(c);
             products_.add(a, a, q_.data(), true, out_, size_);
@@ -261,7 +261,7 @@ class CurvatureTask {
 
     const Evidence& evidence_;
     const double* weights_;
-    Loss loss_;
+    LossKind loss_;
     bool tied_;
     const std::vector<int64_t>& chosen_;
     int64_t size_;
@@ -291,7 +291,7 @@ void summed(int64_t chunks, int64_t size, int64_t cells, double* out, Work&& wor
 
 }  // namespace
 
-void curvature(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
                const std::vector<int64_t>& chosen, RowSample sample, double* out) {
     const std::vector<Chunk> chunks = chunks_of(evidence, sample);
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());

@@ -20,7 +20,7 @@ struct RowSample {
 // squared loss, by the weights listed in `chosen`, in increasing order: c * columns + j for a
 // weight of its own for each class and column; j for weights that all classes share (`tied`). out:
 // (chosen, chosen).
-void curvature(const Evidence& evidence, const double* weights, Loss loss, bool tied,
+void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
                const std::vector<int64_t>& chosen, RowSample sample, double* out);
 
 // grams (classes, columns, columns): sum_i s_i e_ic e_ic'. Returns sum_i s_i max_c |e_ic|^2.

@@ -175,10 +175,10 @@ void EvidencePass::probabilities(const Block& block) {
                  log_own_.data());
 }
 
-double EvidencePass::residuals(const Block& block, Loss loss) {
+double EvidencePass::residuals(const Block& block, LossKind loss) {
     const double* weights = evidence_.weights();
     if (weights) weights += block.first;
-    if (loss == Loss::squared) return squared_residuals(block, weights);
+    if (loss == LossKind::squared) return squared_residuals(block, weights);
     with_padding(pad_, [&](auto width) {
         subtract_label<width()>(block.label, weights, block.count, pad_, scores_.data());
     });

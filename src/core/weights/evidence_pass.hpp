@@ -21,7 +21,7 @@ class EvidencePass {
     void score(const Block& block, bool with_intercept);
     void probabilities(const Block& block);
     // Probabilities become the derivative of the loss by the scores; returns the loss of the block.
-    double residuals(const Block& block, Loss loss);
+    double residuals(const Block& block, LossKind loss);
     // gradient (columns, pad), in the order of the work: coded columns, then curves.
     void add_gradient(const Block& block, double* gradient);
 

@@ -56,8 +56,8 @@ void sum_gradients(const Evidence& evidence, std::vector<double>& parts, double*
 }
 
 // Probabilities become derivatives of the loss of their mixture by the scores behind each.
-void mix_residuals(const Evidence& evidence, const Block& block, double share, Loss loss, double* p,
-                   double* q, MixedLoss& sum) {
+void mix_residuals(const Evidence& evidence, const Block& block, double share, LossKind loss,
+                   double* p, double* q, MixedLoss& sum) {
     const int classes = evidence.classes(), pad = evidence.pad();
     std::vector<double> slope(classes);  // derivative by the mixed probability
     for (int k = 0; k < block.count; ++k, p += pad, q += pad) {
@@ -69,7 +69,7 @@ void mix_residuals(const Evidence& evidence, const Block& block, double share, L
             squares += error * error;
             // The smallest double keeps the loss of a row without any chance finite.
             const double chance = std::max(mixed, std::numeric_limits<double>::min());
-            if (loss == Loss::log) {
+            if (loss == LossKind::log) {
                 slope[c] = c == block.label ? -s / chance : 0.0;
                 if (c == block.label) sum.value -= s * std::log(chance);
             } else {
@@ -79,7 +79,7 @@ void mix_residuals(const Evidence& evidence, const Block& block, double share, L
             of_q += slope[c] * q[c];
             sum.by_share += slope[c] * (q[c] - p[c]);
         }
-        if (loss == Loss::squared) sum.value += 0.5 * s * squares;
+        if (loss == LossKind::squared) sum.value += 0.5 * s * squares;
         for (int c = 0; c < classes; ++c) {
             p[c] *= (1 - share) * (slope[c] - of_p);
             q[c] *= share * (slope[c] - of_q);
@@ -89,7 +89,8 @@ void mix_residuals(const Evidence& evidence, const Block& block, double share, L
 
 }  // namespace
 
-double weighted_loss(const Evidence& evidence, const double* weights, Loss loss, double* gradient) {
+double weighted_loss(const Evidence& evidence, const double* weights, LossKind loss,
+                     double* gradient) {
     const Tasks tasks = tasks_of(evidence);
     const int64_t size = static_cast<int64_t>(evidence.columns()) * evidence.pad();
     std::vector<double> losses(tasks.count, 0.0);
@@ -108,7 +109,7 @@ double weighted_loss(const Evidence& evidence, const double* weights, Loss loss,
 }
 
 MixedLoss mixed_loss(const Evidence& evidence, const double* first, const double* second,
-                     double share, Loss loss, double* by_first, double* by_second) {
+                     double share, LossKind loss, double* by_first, double* by_second) {
     const Tasks tasks = tasks_of(evidence);
     const int64_t blocks = static_cast<int64_t>(evidence.blocks().size());
     const int64_t size = static_cast<int64_t>(evidence.columns()) * evidence.pad();

@@ -8,10 +8,11 @@
 namespace lessnaive {
 
 // log: sum of s_i (-log p_iy); squared: sum of s_i sum_c (p_ic - [c = y])^2 / 2.
-enum class Loss { log, squared };
+enum class LossKind { log, squared };
 
 // Loss at weights (classes, columns), and its gradient (classes, columns) unless null.
-double weighted_loss(const Evidence& evidence, const double* weights, Loss loss, double* gradient);
+double weighted_loss(const Evidence& evidence, const double* weights, LossKind loss,
+                     double* gradient);
 
 // The loss of the mixed probabilities (1 - share) p(first) + share p(second), and its gradient by
 // both weights (classes, columns) and by the share.
@@ -19,7 +20,7 @@ struct MixedLoss {
     double value, by_share;
 };
 MixedLoss mixed_loss(const Evidence& evidence, const double* first, const double* second,
-                     double share, Loss loss, double* by_first, double* by_second);
+                     double share, LossKind loss, double* by_first, double* by_second);
 
 // Probabilities (rows, classes), in the order of the packed rows.
 void probabilities(const Evidence& evidence, const double* weights, double* out);

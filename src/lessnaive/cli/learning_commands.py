@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
 import numpy as np
 from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import track
 
 import lessnaive
 from lessnaive.cli.cells import has_values
@@ -18,7 +16,7 @@ from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted
 from lessnaive.cli.drift import measure_drift, show_drift
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.evaluation import Folds, cross_validate
+from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.options import (
     Learning,
     learning_options,
@@ -95,8 +93,11 @@ def evaluate_command(
     accuracy  share of rows whose most probable class is right
     log-loss  mean of -log(probability of the right class)
     AUC       chance that a row of a class is ranked above a row of the other classes
-              (mean over the classes, weighted by their frequency)
-    Brier     mean squared distance between the probabilities and the truth
+              (mean over the classes)
+    Brier     mean squared distance between the probabilities and the truth, summed
+              over the classes (of two classes, that of one)
+
+    The measures are those of scikit-learn.
 
     Example: lessnaive evaluate penguins.csv --target species --cv 10
     """  # noqa: D301
@@ -110,7 +111,8 @@ def evaluate_command(
     estimator = learning.estimator()
     data = learning.read(file)
     warn_of_empty([n for n in data.X.column_names if not has_values(data.X.column(n))], -1)
-    evaluation = cross_validate(data, estimator, cv, seed, _progress)
+    shown = Console(stderr=True).is_terminal
+    evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
     display = Display()
     display.line(f"{learning.model_name} on {file.name}: {_size(data)}", "bold")
     display.line()
@@ -153,9 +155,3 @@ def _size(data: TrainingData) -> str:
     n_classes = len(np.unique(data.y))
     rows, columns = counted(len(data.y), "row"), counted(data.X.num_columns, "column")
     return f"{rows}, {columns}, {counted(n_classes, 'class')}"
-
-
-def _progress(folds: Folds) -> Iterable[tuple[Any, Any]]:
-    console = Console(stderr=True)
-    hidden = not console.is_terminal
-    return track(folds, "Cross-validating", console=console, transient=True, disable=hidden)

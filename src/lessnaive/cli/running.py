@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from lessnaive.cli.commands import app
+from lessnaive.cli.app import app
 from lessnaive.cli.display import printable
 from lessnaive.exceptions import ModelFormatError, TableError
 

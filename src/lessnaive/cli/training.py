@@ -52,6 +52,11 @@ class TrainingData:
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
 
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights, or the number of rows that have none."""
+        return float(len(self.y) if self.weights is None else self.weights.sum())
+
     def take(self, rows: NDArray[Any]) -> TrainingData:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]

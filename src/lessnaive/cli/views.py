@@ -11,9 +11,10 @@ from scipy.special import softmax
 
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
 from lessnaive.cli.display import Display, bar, counted, percent, printable, signed
-from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse, mean_and_error
+from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse
 from lessnaive.cli.importance import centered, removed_uncertainty, spread
 from lessnaive.scorecard import Contributions, Scorecard, Term
+from lessnaive.validation.choice import summarize
 
 __all__ = ["show_evaluation", "show_explanation", "show_model"]
 
@@ -39,7 +40,7 @@ def show_evaluation(
     """
     table = display.table(["metric", model_name, "baseline", "better"])
     table.columns[3].justify = "left"
-    columns = [mean_and_error(values) for values in (evaluation.model, evaluation.baseline)]
+    columns = [summarize(values) for values in (evaluation.model, evaluation.baseline)]
     for place, metric in enumerate(METRICS):
         cells = [_with_error(mean[place], error[place]) for mean, error in columns]
         table.add_row(metric.name, Text(cells[0], "bold"), cells[1], Text(metric.better, "dim"))

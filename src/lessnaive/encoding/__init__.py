@@ -1,5 +1,5 @@
-"""How values become codes: as they are, in intervals, or in groups."""
+"""How bins and groups of values are found."""
 
-from lessnaive.encoding.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.encoding.binning import Binning
 
-__all__ = ["Encoding", "Groups", "Intervals", "Values"]
+__all__ = ["Binning"]

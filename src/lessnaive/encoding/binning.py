@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.encodings import Groups, Intervals
-from lessnaive.likelihood.column_statistics import ValueCounts, update_all
+from lessnaive.likelihood.base import ColumnStatistics, OwnScores, update_all
+from lessnaive.likelihood.categorical import table_scores
+from lessnaive.likelihood.counts import ValueCounts, over_classes
+from lessnaive.likelihood.settings import LikelihoodSettings
+from lessnaive.scorecard import TableTerm, Term
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training, no_values
@@ -36,7 +40,7 @@ MOST_WEIGHT = 2**53
 
 
 @dataclass(frozen=True)
-class Binning:
+class Binning(ColumnStatistics):
     """The bins or groups of one column.
 
     Attributes
@@ -105,6 +109,50 @@ class Binning:
     def has_values(self) -> bool:
         """Whether any row had a value."""
         return bool(self.counts.any())
+
+    def term(
+        self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0
+    ) -> TableTerm:
+        """Return the log-probability of each bin."""
+        missing, counts = self.missing, self.counts.copy()
+        rest = np.zeros_like(missing) if self.rest is None else self.rest
+        if self.missing_bin is not None:
+            counts[self.missing_bin] += missing
+        if self.rest_bin is not None:
+            counts[self.rest_bin] += rest
+        scores = table_scores(
+            counts,
+            missing if self.missing_apart else None,
+            rest if self.rest_bin is None and rest.any() else None,
+            settings.smoothing,
+            left_out,
+        )
+        if self.missing_bin is not None and missing.any():
+            scores[0] = scores[1 + self.missing_bin]
+        if self.rest_bin is not None:
+            scores[-1] = scores[1 + self.rest_bin]
+        counts = np.concatenate([missing[None], self.counts, rest[None]])
+        return TableTerm(name, (place,), self.encoding, scores, counts)
+
+    def own_scores(
+        self,
+        term: Term,
+        column: Column,
+        labels: NDArray[Any],
+        settings: LikelihoodSettings,
+        left: float,
+    ) -> OwnScores:
+        """Return the scores of a table made with this weight left out."""
+        assert isinstance(term, TableTerm)
+        return OwnScores(term.scores)
+
+    def pooled(self) -> Self:
+        """Return bins that hold, in each class, the rows of all classes together."""
+        return replace(self, counts=over_classes(self.counts), missing=over_classes(self.missing))
+
+    def table(self, *, use_missing: bool) -> Floats:
+        """Return the weight of each bin by class, with missing values where they belong."""
+        return self.rows()[1]
 
     @property
     def level(self) -> float:

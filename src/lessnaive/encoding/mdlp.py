@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
+from lessnaive._sklearn import checked_fit
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.exceptions import TableError
@@ -63,7 +63,7 @@ class MDLPDiscretizer(SupervisedEncoder):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the cuts.
 

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
+from lessnaive._sklearn import StrOptions, checked_fit
 from lessnaive.encoding.base import SupervisedEncoder, groups_of
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.table import Value
@@ -96,7 +95,7 @@ class MODLEncoder(SupervisedEncoder):
         self.categorical_features = categorical_features
         self.missing = missing
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the bins and groups.
 

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.encoding.binning import Binning
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.likelihood.column_statistics import ColumnStatistics
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 
 __all__ = ["column_costs", "informative_part"]
@@ -36,7 +34,8 @@ def column_costs(
     -------
     array of shape (n_features,)
     """
-    out = np.array([_modl_cost(column, unknown) for column in statistics.columns])
+    known = np.array([column.preparation_cost for column in statistics.columns])
+    out = np.where(np.isfinite(known), known, unknown)
     names = statistics.schema.names
     if isinstance(given, Mapping):
         place = {name: j for j, name in enumerate(names)}
@@ -70,12 +69,6 @@ def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
     places = [j for j, term in enumerate(card.terms) if _is_informative(term)]
     terms = [card.terms[j] for j in places]
     return places, Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
-
-
-def _modl_cost(column: ColumnStatistics | Binning, unknown: float) -> float:
-    if isinstance(column, Binning) and np.isfinite(column.preparation_cost):
-        return column.preparation_cost
-    return unknown
 
 
 def _is_informative(term: Term) -> bool:

@@ -1,43 +1,79 @@
-"""Parameters that all table models share: how a column becomes a likelihood."""
+"""Settings that all table models share: how a column becomes a likelihood."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import repeat
 from numbers import Integral, Real
-from typing import Any, Protocol, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
+from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.logarithm import log_ratio
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
+from lessnaive.likelihood.settings import LikelihoodSettings
 
 __all__ = [
     "CLASS_WEIGHT_CONSTRAINTS",
     "GENERATIVE_CONSTRAINTS",
-    "GenerativeParameters",
+    "EvidenceSettings",
     "check_priors",
     "log_prior",
 ]
 
 
-class GenerativeParameters(Protocol):
-    """Parameters of an estimator that say how counts become likelihoods."""
+@dataclass(frozen=True, eq=False)
+class EvidenceSettings(LikelihoodSettings):
+    """How a table becomes naive Bayes.
 
-    numeric: str
-    categorical: str
-    n_bins: int
-    smoothing: float | str
-    priors: str | ArrayLike
-    missing: str
-    variance_floor: float
+    Attributes
+    ----------
+    numeric, smoothing, missing, variance_floor, beta, categorical, n_bins, priors
+        As the parameters of :class:`~lessnaive.NaiveBayes`.
+    """
+
+    categorical: str = "values"
+    n_bins: int = 10
+    priors: str | ArrayLike = "smoothed"
+
+    def by_column(self, n_classes: int, n_columns: int) -> Iterator[Self]:
+        """Yield the settings of each column: `beta` as one number per class."""
+        if self.beta is None:
+            yield from repeat(self, n_columns)
+            return
+        given = broadcast_beta(self.beta, n_classes, n_columns)
+        for j in range(n_columns):
+            yield replace(self, beta=(given[0, :, j], given[1, :, j]))
+
+    @classmethod
+    def of(cls, estimator: Any, **fixed: Any) -> Self:
+        """Return the settings that an estimator has as parameters.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Parameters that it does not have keep their defaults.
+        **fixed
+            Settings that do not depend on its parameters.
+
+        Returns
+        -------
+        EvidenceSettings
+        """
+        names = [field.name for field in fields(cls) if hasattr(estimator, field.name)]
+        return cls(**{**{name: getattr(estimator, name) for name in names}, **fixed})
 
 
-#: What values these parameters, and ``categorical_features``, may have.
+#: What values the parameters of estimators that become these settings, and
+#: ``categorical_features``, may have.
 GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
-    "numeric": [StrOptions({"gaussian", "gaussian_shared", *get_args(Discretization)})],
+    "numeric": [StrOptions({*NUMERIC_LIKELIHOODS, *get_args(Discretization)})],
     "categorical": [StrOptions({"values", "modl"})],
     "n_bins": [Interval(Integral, 2, None, closed="left")],
     "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],

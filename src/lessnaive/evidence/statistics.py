@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.binning import Binning, Discretization, find_binnings
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.likelihood.column_statistics import (
-    ColumnStatistics,
-    ValueCounts,
-    ValueMoments,
-    update_all,
-)
+from lessnaive.encoding.binning import Discretization, find_binnings
+from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.likelihood.base import AdditiveStatistics, ColumnStatistics, update_all
+from lessnaive.likelihood.counts import ValueCounts
+from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.table import Kind, Schema
 from lessnaive.table.training import Training, warn_of_empty
 
-__all__ = ["NaiveBayesStatistics", "learn"]
+__all__ = ["NaiveBayesStatistics", "count_table"]
 
 
 @dataclass
@@ -42,18 +40,22 @@ class NaiveBayesStatistics:
     schema: Schema
     classes: NDArray[Any]
     class_count: NDArray[np.float64]
-    columns: list[ColumnStatistics | Binning]
+    columns: list[ColumnStatistics]
+
+    def pooled(self) -> NaiveBayesStatistics:
+        """Return statistics in which each class has, in each column, the sums over all classes."""
+        return replace(self, columns=[column.pooled() for column in self.columns])
 
 
-def learn(
-    parameters: GenerativeParameters, training: Training, *, allow_empty: bool = False
+def count_table(
+    settings: EvidenceSettings, training: Training, *, allow_empty: bool = False
 ) -> NaiveBayesStatistics:
-    """Count what the parameters ask for, having found bins and groups where they ask for these.
+    """Count what the settings ask for, having found bins and groups where they ask for these.
 
     Parameters
     ----------
-    parameters : estimator
-        Says which likelihood each kind of column has.
+    settings : EvidenceSettings
+        Which likelihood each kind of column has.
     training : Training
         The rows.
     allow_empty : bool, default=False
@@ -65,29 +67,35 @@ def learn(
     NaiveBayesStatistics
     """
     schema, n_classes = training.schema, len(training.classes)
-    binned = parameters.numeric in get_args(Discretization)
+    binned = settings.numeric in get_args(Discretization)
     binnings = find_binnings(
         training,
-        cast(Discretization, parameters.numeric) if binned else None,
-        group=parameters.categorical == "modl",
-        use_missing=parameters.missing == "category",
-        n_bins=parameters.n_bins,
+        cast(Discretization, settings.numeric) if binned else None,
+        group=settings.categorical == "modl",
+        use_missing=settings.missing == "category",
+        n_bins=settings.n_bins,
         allow_empty=True,
     )
-    others = {j: _empty(schema, j, n_classes) for j in range(len(schema)) if j not in binnings}
+    empty = {j: _empty(schema, j, n_classes, settings) for j in range(len(schema))}
+    others = {j: column for j, column in empty.items() if j not in binnings}
     rows = training.labels, training.weights
     update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
     if not allow_empty:
-        empty = [schema.names[j] for j, column in others.items() if not column.has_values()]
-        warn_of_empty(empty, len(schema))
+        names = [schema.names[j] for j, column in others.items() if not column.has_values()]
+        warn_of_empty(names, len(schema))
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])
-    columns = [binnings[j] if j in binnings else others[j] for j in range(len(schema))]
+    columns: list[ColumnStatistics] = [
+        binnings[j] if j in binnings else others[j] for j in range(len(schema))
+    ]
     return NaiveBayesStatistics(schema, training.classes, class_count[0], columns)
 
 
-def _empty(schema: Schema, j: int, n_classes: int) -> ColumnStatistics:
-    if not schema.categorical[j]:
-        return ValueMoments(n_classes)
-    return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
+def _empty(
+    schema: Schema, j: int, n_classes: int, settings: EvidenceSettings
+) -> AdditiveStatistics:
+    if schema.categorical[j]:
+        return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
+    # A column without values has no bins; what else it is then makes no difference.
+    return NUMERIC_LIKELIHOODS.get(settings.numeric, ValueMoments)(n_classes)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import InvalidParameterError
 
+from lessnaive._sklearn import InvalidParameterError, check_parameters, parameter_names
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node, array_to_plain, shown
 
@@ -38,13 +38,13 @@ def make_estimator(kind: type[ScorecardClassifier], node: Node) -> ScorecardClas
     A parameter that is absent has its default: the file may be older than the parameter.
     """
     entries = node.entries()
-    known = kind._get_param_names()
+    known = parameter_names(kind)
     for name in entries:
         if name not in known:
             raise node.error(f"{kind.__name__} has no parameter {shown(name)}")
     estimator = kind(**{name: _from_plain(entry, _MOST_NESTED) for name, entry in entries.items()})
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
     except InvalidParameterError as error:
         rule, _, _ = str(error).partition(" Got ")  # what follows may be long
         raise node.error(rule.removesuffix(".")) from None

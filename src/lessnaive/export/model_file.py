@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from lessnaive import models
+from lessnaive._version import __version__
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.estimator_parameters import make_estimator, parameters_to_plain
 from lessnaive.export.json_text import json_lines, parse_json
@@ -120,8 +121,6 @@ def _estimators() -> dict[str, type[ScorecardClassifier]]:
 
 def to_document(model: ScorecardClassifier) -> dict[str, Any]:
     """Return a fitted model as the plain data that a model file holds."""
-    from lessnaive import __version__
-
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lessnaive.likelihood.logarithm import log_ratio
 
-__all__ = ["categorical_log_likelihood"]
+__all__ = ["categorical_log_likelihood", "table_scores"]
 
 
 def categorical_log_likelihood(
@@ -44,3 +44,38 @@ def categorical_log_likelihood(
         empty = total == 0
         return log_ratio(np.where(empty, 1.0, counts), np.where(empty, n_values, total))
     return log_ratio(counts + each, total + each * n_values)
+
+
+def table_scores(
+    counts: NDArray[np.float64],
+    missing: NDArray[np.float64] | None,
+    rest: NDArray[np.float64] | None,
+    smoothing: float | str,
+    left_out: float = 0.0,
+) -> NDArray[np.float64]:
+    """Return the scores of missing, each value, and values that are not kept.
+
+    Parameters
+    ----------
+    counts : array of shape (n_values, n_classes)
+        Weight of the rows with each value, by class.
+    missing, rest : array of shape (n_classes,) or None
+        Weight of the rows without a value, and with values that are not kept; None if they do not
+        count.
+    smoothing, left_out
+        As for :func:`categorical_log_likelihood`.
+
+    Returns
+    -------
+    array of shape (n_values + 2, n_classes)
+        0 for what does not count.
+    """
+    n_values, n_classes = counts.shape
+    scores = np.zeros((n_values + 2, n_classes))
+    first, end = int(missing is None), n_values + 1 + (rest is not None)
+    if first < end:
+        nothing = np.empty((0, n_classes))
+        others = [nothing if row is None else row[None] for row in (missing, rest)]
+        everything = np.concatenate([others[0], counts, others[1]])
+        scores[first:end] = categorical_log_likelihood(everything, smoothing, left_out)
+    return scores

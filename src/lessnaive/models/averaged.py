@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lessnaive import _core
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.costs import column_costs, informative_part
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -189,7 +187,7 @@ class AveragedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the likelihoods of all columns and average over subsets of these.
 
@@ -208,8 +206,8 @@ class AveragedNB(WeightedClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        card = make_scorecard(self, statistics)
+        name = type(self).__name__
+        card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         costs = column_costs(self.costs, statistics)
         places, some = informative_part(card)
         evidence = gather_evidence(some, training.table.columns, training.labels, training.weights)

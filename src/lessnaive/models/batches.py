@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lessnaive.encoding.binning import Binning
-from lessnaive.evidence.settings import check_priors
+from lessnaive._sklearn import parameter_names
+from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
+from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.settings import EvidenceSettings, check_priors
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
@@ -22,7 +23,7 @@ __all__ = [
     "StreamModel",
     "StreamRows",
     "can_add_rows",
-    "current_statistics",
+    "current_naive_bayes",
     "frozen_parameters",
     "read_rows",
     "stream_of",
@@ -109,33 +110,29 @@ def can_add_rows(model: Any) -> bool:
     return True
 
 
-def current_statistics(
-    parameters: StreamParameters, stream: StreamStatistics
-) -> NaiveBayesStatistics:
-    """Return what a scorecard is made from, as of now."""
+def current_naive_bayes(
+    parameters: StreamParameters, stream: StreamStatistics, model: str
+) -> LearnedNaiveBayes:
+    """Return the naive Bayes of all rows so far, for a model of this name."""
     columns = stream.current(parameters)
-    return NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
+    statistics = NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
+    card = make_scorecard(EvidenceSettings.of(parameters), statistics, model)
+    return LearnedNaiveBayes(card, statistics)
 
 
 def frozen_parameters(model: Model) -> Model:
     """Return an estimator, not fitted, with the parameters of now."""
     out: Model = object.__new__(type(model))
-    for name in _parameter_names(cast(Any, type(model))):
+    for name in parameter_names(type(model)):
         setattr(out, name, getattr(model, name))
     return out
-
-
-@cache
-def _parameter_names(kind: Any) -> tuple[str, ...]:
-    return tuple(kind._get_param_names())
 
 
 def stream_of(
     parameters: StreamParameters, learned: NaiveBayesStatistics
 ) -> StreamStatistics | None:
     """Return a stream that goes on from what was learned from a table; None if that has bins."""
-    columns = [column for column in learned.columns if not isinstance(column, Binning)]
-    if len(columns) < len(learned.columns):
+    if not all(column.can_go_on for column in learned.columns):
         return None
     rows = learned.schema, learned.classes, learned.class_count
-    return StreamStatistics.going_on(parameters, *rows, columns)
+    return StreamStatistics.going_on(parameters, *rows, learned.columns)

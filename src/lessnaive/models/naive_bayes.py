@@ -8,17 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, log_prior
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import check_parameters, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings, log_prior
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import (
     can_add_rows,
-    current_statistics,
+    current_naive_bayes,
     frozen_parameters,
     read_rows,
     stream_of,
@@ -157,7 +156,7 @@ class NaiveBayes(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -176,8 +175,9 @@ class NaiveBayes(ScorecardClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
-        scorecard = make_scorecard(self, statistics, self.beta)
+        scorecard, statistics = learn_naive_bayes(
+            EvidenceSettings.of(self), training, type(self).__name__
+        )
         self._adopt(statistics.schema, statistics.classes, statistics.class_count)
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
@@ -185,7 +185,7 @@ class NaiveBayes(ScorecardClassifier):
         return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def partial_fit(
         self,
         X: Any,
@@ -216,7 +216,7 @@ class NaiveBayes(ScorecardClassifier):
         NaiveBayes
             The estimator itself.
         """
-        self._validate_params()  # which may have changed since the last call
+        check_parameters(self)  # which may have changed since the last call
         rows = read_rows(self, getattr(self, "_stream", None), X, y, classes, sample_weight)
         stream = rows.statistics
         if self.beta is not None:
@@ -246,8 +246,8 @@ class NaiveBayes(ScorecardClassifier):
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
         if self._scorecard is None:
             assert self._stream is not None
-            statistics = current_statistics(self._parameters, self._stream)
-            self._scorecard = make_scorecard(self._parameters, statistics, self._parameters.beta)
+            name = type(self).__name__
+            self._scorecard = current_naive_bayes(self._parameters, self._stream, name).scorecard
         return self._scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
-from lessnaive.encoding.binning import Binning, find_binnings
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import NaiveBayesStatistics, learn
-from lessnaive.likelihood.column_statistics import ColumnStatistics, ValueCounts, ValueMoments
+from lessnaive._sklearn import checked_fit
+from lessnaive.encoding.binning import find_binnings
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
 from lessnaive.table.training import Training, read_training
 
@@ -120,7 +119,7 @@ class RelevanceWeightedNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn likelihoods and weights.
 
@@ -139,11 +138,11 @@ class RelevanceWeightedNB(WeightedClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features)
-        statistics = learn(self, training)
+        name = type(self).__name__
+        card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
         weights = np.array([relevance(table) for table in tables])
-        card = weighted(make_scorecard(self, statistics), weights)
-        self._adopt(card, weights, statistics.class_count)
+        self._adopt(weighted(card, weights), weights, statistics.class_count)
         return self
 
 
@@ -173,20 +172,12 @@ def _counts(
     training: Training, statistics: NaiveBayesStatistics, *, use_missing: bool
 ) -> list[Floats]:
     """Weight of the rows by value, or by bin, and class for each column."""
-    measured: list[ColumnStatistics | Binning] = list(statistics.columns)
-    if any(isinstance(column, ValueMoments) for column in measured):
+    tables = [column.table(use_missing=use_missing) for column in statistics.columns]
+    if any(table is None for table in tables):
         bins = find_binnings(
             training, "mdlp", group=False, use_missing=use_missing, allow_empty=True
         )
         for j, binning in bins.items():
-            measured[j] = binning
-    return [_table(column, use_missing) for column in measured]
-
-
-def _table(column: ColumnStatistics | Binning, use_missing: bool) -> Floats:
-    if isinstance(column, Binning):
-        return column.rows()[1]
-    if not isinstance(column, ValueCounts):  # numbers, none of which is there
-        return np.zeros((0, column.n_classes))
-    _, counts = column.observed()
-    return np.concatenate([counts, column.missing[None]]) if use_missing else counts
+            tables[j] = binning.table(use_missing=use_missing)
+    nothing = np.zeros((0, len(training.classes)))  # numbers, none of which is there
+    return [nothing if table is None else table for table in tables]

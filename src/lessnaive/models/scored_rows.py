@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms import Lookup
-from lessnaive.selection.scored_rows import JudgedRows, Operand, Panel
+from lessnaive.selection.scored_rows import JudgedRows, Panel
 from lessnaive.table.training import Training
-from lessnaive.validation.folds import drawn, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 
-__all__ = ["judge_by_folds", "judge_training_rows"]
-
-Rows = NDArray[np.intp]
-
-
-def judge_training_rows(card: Scorecard, training: Training) -> JudgedRows:
-    """Return the training rows as the judge of the model that was learned from them."""
-    return JudgedRows(_operands(card, training), card.intercept, training.labels, training.weights)
+__all__ = ["judge_by_folds", "judge_rows"]
 
 
-def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any) -> Panel:
+def judge_rows(card: Scorecard, training: Training) -> JudgedRows:
+    """Return rows as the judge of a model: those that it was learned from, or others."""
+    columns = training.table.columns
+    operands = [term.operand([columns[i] for i in term.inputs]) for term in card.terms]
+    return JudgedRows(operands, card.intercept, training.labels, training.weights)
+
+
+def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> Panel:
     """Return judges of a cross-validation: each fold is scored by what the others teach.
 
     Parameters
     ----------
-    parameters : estimator
-        Says how a model is learned.
+    settings : EvidenceSettings
+        How a model is learned.
     training : Training
         The rows.
     cv : int, splitter, iterable of (train, test) or None
@@ -44,27 +39,10 @@ def judge_by_folds(parameters: GenerativeParameters, training: Training, cv: Any
     -------
     Panel
     """
-    folds = split_rows(cv, training.labels, weights=training.weights, shuffle=False)
-    return Panel([_judge(parameters, training, *rows) for rows in folds])
 
+    def judge(fold: Fold[Training]) -> JudgedRows:
+        card = learn_naive_bayes(settings, fold.train, "fold", allow_empty=True).scorecard
+        return judge_rows(card, fold.test)
 
-def _judge(
-    parameters: GenerativeParameters, training: Training, train: Rows, test: Rows
-) -> JudgedRows:
-    """Return some rows, scored by a model learned from others."""
-    lesson = replace(training, weights=drawn(train, training.weights, len(training.labels)))
-    card = make_scorecard(parameters, learn(parameters, lesson, allow_empty=True))
-    operands = [_taken(operand, test) for operand in _operands(card, training)]
-    weights = None if training.weights is None else training.weights[test]
-    return JudgedRows(operands, card.intercept, training.labels[test], weights)
-
-
-def _operands(card: Scorecard, training: Training) -> list[Operand]:
-    columns = training.table.columns
-    return [term.operand([columns[i] for i in term.inputs]) for term in card.terms]
-
-
-def _taken(operand: Operand, rows: Rows) -> Operand:
-    if isinstance(operand, Lookup):
-        return operand._replace(codes=operand.codes[rows])
-    return operand._replace(values=operand.values[rows])
+    splits = split_rows(cv, training.labels, weights=training.weights, shuffle=False)
+    return Panel(cross_validate(judge, training.kept(), splits))

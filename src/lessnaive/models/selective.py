@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
+from lessnaive.models.scored_rows import judge_by_folds, judge_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
@@ -169,7 +171,7 @@ class SelectiveNB(WeightedClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the likelihoods of all columns and choose among these.
 
@@ -188,12 +190,12 @@ class SelectiveNB(WeightedClassifier):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
-        statistics = learn(self, training)
-        card = make_scorecard(self, statistics)
+        settings = EvidenceSettings.of(self)
+        card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(self, training, self.cv)
+            judge_by_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_training_rows(card, training),
+            else judge_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
-from lessnaive.encoding.encodings import Groups
 from lessnaive.plot.axes import colours, new_axes
+from lessnaive.scorecard.terms.encodings import Groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 
+from lessnaive._sklearn import take_rows
 from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.plot.axes import import_pyplot
 
@@ -107,7 +107,7 @@ class SparsityDisplay:
         base = FractionalNB() if estimator is None else estimator
         folds = StratifiedKFold(cv, shuffle=True, random_state=0).split(labels, labels)
         for fold, (train, test) in enumerate(folds):
-            rows, others = _safe_indexing(X, train), _safe_indexing(X, test)
+            rows, others = take_rows(X, train), take_rows(X, test)
             for i, p in enumerate(powers):
                 for j, lam in enumerate(lams):
                     model = clone(base).set_params(lam=lam, p=p).fit(rows, labels[train])

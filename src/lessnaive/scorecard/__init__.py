@@ -1,6 +1,22 @@
 """What a fitted model is: intercepts, and a table or a curve of scores for each column."""
 
 from lessnaive.scorecard.card import Contributions, Scorecard
-from lessnaive.scorecard.terms import LinearTerm, QuadraticTerm, TableTerm, Term
+from lessnaive.scorecard.terms import (
+    LinearTerm,
+    PairTerm,
+    PiecewiseTerm,
+    QuadraticTerm,
+    TableTerm,
+    Term,
+)
 
-__all__ = ["Contributions", "LinearTerm", "QuadraticTerm", "Scorecard", "TableTerm", "Term"]
+__all__ = [
+    "Contributions",
+    "LinearTerm",
+    "PairTerm",
+    "PiecewiseTerm",
+    "QuadraticTerm",
+    "Scorecard",
+    "TableTerm",
+    "Term",
+]

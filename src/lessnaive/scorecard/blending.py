@@ -40,7 +40,7 @@ def blended(zero: Term, one: Term, share: ArrayLike) -> Term:
     Examples
     --------
     >>> import numpy as np
-    >>> from lessnaive.encoding.encodings import Values
+    >>> from lessnaive.scorecard.terms.encodings import Values
     >>> from lessnaive.scorecard import TableTerm
     >>> from lessnaive.scorecard.blending import blended
     >>> def term(probability):

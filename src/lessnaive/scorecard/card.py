@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
-from lessnaive.scorecard.terms import LARGEST_SCORE, Lookup, Term, term_from_plain
+from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
+from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import infinite_value
 from lessnaive.table.making import Backend, make_frame
@@ -198,27 +199,24 @@ def _run(
     n_rows: int,
     output: str,
 ) -> NDArray[np.float64]:
-    lookups, quadratics, names = [], [], []
-    for term in terms:
-        operand = term.operand([columns[i] for i in term.inputs])
-        if isinstance(operand, Lookup):
-            lookups.append(operand)
-        else:
-            quadratics.append(operand)
-            names.append(term.name)
+    operands = [term.operand([columns[i] for i in term.inputs]) for term in terms]
+    work = Work.of(operands)
     out = np.empty((n_rows, len(intercept)))
     infinite = _core.score(
-        [lookup.codes for lookup in lookups],
-        [lookup.shift for lookup in lookups],
-        [lookup.table for lookup in lookups],
-        [quadratic.values for quadratic in quadratics],
-        [quadratic.parameters for quadratic in quadratics],
+        [lookup.codes for lookup in work.lookups.values()],
+        [lookup.shift for lookup in work.lookups.values()],
+        [lookup.table for lookup in work.lookups.values()],
+        [quadratic.values for quadratic in work.quadratics.values()],
+        [quadratic.parameters for quadratic in work.quadratics.values()],
         intercept,
         _OUTPUTS[output],
         out,
+        list(work.curves.values()),
+        list(work.pairs.values()),
     )
     if infinite >= 0:
-        raise infinite_value(names[infinite])
+        place = [*work.quadratics, *work.curves][infinite]
+        raise infinite_value(columns[terms[place].inputs[0]].name)
     return out
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lessnaive.encoding.encodings import Intervals, Values
 from lessnaive.scorecard.card import Scorecard
 from lessnaive.scorecard.terms import LinearTerm, QuadraticTerm, TableTerm, Term
+from lessnaive.scorecard.terms.encodings import Intervals, Values
 from lessnaive.table import Kind
 
 __all__ = ["RowScorer", "Unusual"]

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self, get_args
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.selection.dependence import Dependence, code_columns
 from lessnaive.selection.subsets import SEARCHES, SubsetSearch, locally_predictive
 from lessnaive.table import Schema, read_table
@@ -133,7 +133,7 @@ class CFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.categorical_features = categorical_features
         self.missing = missing
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose columns.
 

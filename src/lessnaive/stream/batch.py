@@ -9,17 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments, new_moments
+from lessnaive.likelihood.base import SumsByClass
 from lessnaive.stream.numbers import NumberSummary
 from lessnaive.stream.values import KeptValues
-from lessnaive.table import Coded, Column
-from lessnaive.table.column import infinite_value
+from lessnaive.table import Column
 
 __all__ = ["Batch", "StreamColumn", "decayed_weights"]
 
 Floats = NDArray[np.float64]
 #: What is kept of a column.
-StreamColumn = KeptValues | ValueMoments | NumberSummary
+StreamColumn = KeptValues | NumberSummary | SumsByClass
 
 # What is forgotten at a time: less than this is nothing.
 _SMALLEST_DECAY = 1e-200
@@ -31,12 +30,12 @@ class Batch:
 
     Attributes
     ----------
-    numbers : dict of int to array
-        The columns that are summarized, by place.
-    coded : dict of int to Coded
-        The categorical columns.
-    moments : dict of int to array
-        What the moments of the other numeric columns become when all rows have come.
+    kinds : dict of int to type
+        The columns that keep values, by place: what they are.
+    read_rows : dict of int to rows
+        What they have read.
+    sums : dict of int to array
+        What the sums of the other columns become when all rows have come.
     labels : array of shape (n_rows,)
         Places of the classes.
     given : array of shape (n_rows,) or None
@@ -45,9 +44,9 @@ class Batch:
         What each row multiplies the weights of all rows before it by.
     """
 
-    numbers: dict[int, NDArray[Any]]
-    coded: dict[int, Coded]
-    moments: dict[int, Floats]
+    kinds: dict[int, type[Any]]
+    read_rows: dict[int, Any]
+    sums: dict[int, Floats]
     labels: NDArray[Any]
     given: Floats | None
     forgetting: float
@@ -62,23 +61,20 @@ class Batch:
         forgetting: float,
     ) -> Self:
         """Read columns; an error if any of them cannot be added to its statistics."""
-        numbers: dict[int, NDArray[Any]] = {}
-        coded: dict[int, Coded] = {}
-        normal: dict[int, tuple[ValueMoments, Column]] = {}
+        kinds: dict[int, type[Any]] = {}
+        read_rows: dict[int, Any] = {}
+        summed: dict[type[SumsByClass], dict[int, tuple[SumsByClass, Column]]] = {}
         decayed, decay = decayed_weights(weights, len(labels), forgetting)
         for j, (mine, column) in enumerate(zip(statistics, columns, strict=True)):
-            if isinstance(mine, ValueCounts):
-                coded[j] = column.coded()
-            elif isinstance(mine, ValueMoments):
-                normal[j] = (_decayed_moments(mine, decay), column)
+            if isinstance(mine, SumsByClass):
+                summed.setdefault(type(mine), {})[j] = mine.decayed(decay), column
             else:
-                numbers[j] = column.numbers()
-                if numbers[j].dtype.kind == "f" and np.isinf(numbers[j]).any():
-                    raise infinite_value(column.name)
-        moments = new_moments(list(normal.values()), labels, decayed)
-        return cls(
-            numbers, coded, dict(zip(normal, moments, strict=True)), labels, weights, forgetting
-        )
+                kinds[j], read_rows[j] = type(mine), mine.read(column)
+        sums: dict[int, Floats] = {}
+        for kind, own in summed.items():
+            new = kind.summed(list(own.values()), labels, decayed)
+            sums.update(zip(own, new, strict=True))
+        return cls(kinds, read_rows, sums, labels, weights, forgetting)
 
     @property
     def weight(self) -> float:
@@ -101,8 +97,7 @@ class Batch:
         some = slice(start, stop)
         return replace(
             self,
-            numbers={j: values[some] for j, values in self.numbers.items()},
-            coded={j: c._replace(codes=c.codes[some]) for j, c in self.coded.items()},
+            read_rows={j: self.kinds[j].some_rows(x, some) for j, x in self.read_rows.items()},
             labels=self.labels[some],
             given=None if self.given is None else self.given[some],
         )
@@ -119,12 +114,3 @@ def decayed_weights(
     kept = forgetting ** later.astype(np.float64)
     decay = max(forgetting ** float(there.sum()), _SMALLEST_DECAY)
     return kept if weights is None else kept * weights, decay
-
-
-def _decayed_moments(column: ValueMoments, decay: float) -> ValueMoments:
-    if decay == 1:
-        return column
-    out = ValueMoments(len(column.moments))
-    out.moments = column.moments
-    out.decay(decay)
-    return out

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import Binning, Discretization, group_counts
-from lessnaive.encoding.encodings import Groups, Intervals
-from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
+from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import StreamColumn
 from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.stream.settings import StreamParameters
@@ -85,7 +85,7 @@ def find_binnings(
 
 def current_column(
     parameters: StreamParameters, column: StreamColumn, binning: Binning | None
-) -> ValueCounts | ValueMoments | Binning:
+) -> ColumnStatistics:
     """Return the statistics of a column as of now.
 
     Parameters
@@ -99,7 +99,7 @@ def current_column(
 
     Returns
     -------
-    ValueCounts, ValueMoments or Binning
+    ColumnStatistics
     """
     if isinstance(column, NumberSummary):
         return _bins_now(binning, column)

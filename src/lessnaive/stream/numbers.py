@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
-from lessnaive.encoding.encodings import Intervals
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.encodings import Intervals
+from lessnaive.stream.settings import StreamParameters
+from lessnaive.table import Column
+from lessnaive.table.column import infinite_value
 
 __all__ = ["NumberSummary", "find_bins"]
 
@@ -66,6 +69,35 @@ class NumberSummary:
         """Values, ascending, and their weights by class: (n_points, n_classes)."""
         values, weights, _ = self.core.points()
         return np.array(values), np.array(weights).reshape(len(values), self.core.classes)
+
+    def read(self, column: Column) -> NDArray[Any]:
+        """Return rows in the form in which they are added; an error if they cannot be."""
+        values = column.numbers()
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            raise infinite_value(column.name)
+        return values
+
+    @staticmethod
+    def some_rows(values: NDArray[Any], some: slice) -> NDArray[Any]:
+        """Return some of the rows that were read."""
+        return values[some]
+
+    @classmethod
+    def add_rows(
+        cls,
+        columns: Sequence[Self],
+        rows: Sequence[NDArray[Any]],
+        labels: NDArray[Any],
+        weights: Floats | None,
+        parameters: StreamParameters,
+    ) -> None:
+        """Add rows that were read to several columns."""
+        _core.summarize([column.core for column in columns], list(rows), labels, weights)
+
+    def add_missing(self, weights: Floats) -> None:
+        """Add rows without a value, of these weights by class."""
+        gaps, labels = np.full(len(weights), np.nan), np.arange(len(weights))
+        _core.summarize([self.core], [gaps], labels, np.ascontiguousarray(weights))
 
     def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
         """Make room for new classes: class c becomes class places[c]."""

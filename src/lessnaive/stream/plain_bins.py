@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lessnaive.encoding.binning import Binning
-from lessnaive.encoding.encodings import Groups, Intervals
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 
 __all__ = ["binning_from_plain", "binning_to_plain"]
 

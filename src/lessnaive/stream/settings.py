@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, Protocol
 
-from sklearn.utils._param_validation import Interval
+from lessnaive._sklearn import Interval
 
 __all__ = ["STREAM_CONSTRAINTS", "StreamParameters"]
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Self, cast, get_args
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
-from lessnaive.encoding.binning import MOST_WEIGHT, Binning, Discretization
-from lessnaive.encoding.encodings import Groups, Intervals
-from lessnaive.likelihood.column_statistics import ValueCounts, ValueMoments
+from lessnaive.encoding.binning import MOST_WEIGHT, Binning
+from lessnaive.likelihood.base import ColumnStatistics, SumsByClass
+from lessnaive.likelihood.counts import ValueCounts
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS, summed_from_plain
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
 from lessnaive.stream.bins import current_column, find_binnings, last_due
 from lessnaive.stream.numbers import NumberSummary
 from lessnaive.stream.plain_bins import binning_from_plain, binning_to_plain
 from lessnaive.stream.settings import StreamParameters
-from lessnaive.stream.values import KeptValues, add_values
+from lessnaive.stream.values import KeptValues
 from lessnaive.table import Column, Kind, Schema, Table
 from lessnaive.table.schema import categorical_columns
 
@@ -46,7 +48,7 @@ class StreamStatistics:
     ----------
     class_count : array of shape (n_classes,)
         Weight of the rows of each class.
-    columns : list of KeptValues, ValueMoments or NumberSummary
+    columns : list of KeptValues, NumberSummary or SumsByClass
         What is kept of each column.
     seen : float
         Weight of all rows that came, forgotten or not.
@@ -90,15 +92,18 @@ class StreamStatistics:
         schema: Schema,
         classes: NDArray[Any],
         class_count: Floats,
-        columns: Sequence[ValueCounts | ValueMoments],
+        columns: Sequence[ColumnStatistics],
     ) -> Self:
-        """Return statistics that go on from sums over all the rows of a table."""
+        """Return statistics that go on from sums over all the rows of a table.
+
+        All columns must be ones that ``can_go_on``.
+        """
         out = cls(schema, classes)
         out.class_count, out.seen = class_count, float(class_count.sum())
         most = parameters.max_values
         out.columns = [
-            KeptValues.of(column, most) if isinstance(column, ValueCounts) else column
-            for column in columns
+            KeptValues.of(cast(ValueCounts, column), most) if named else cast(SumsByClass, column)
+            for column, named in zip(columns, schema.categorical, strict=True)
         ]
         return out
 
@@ -107,9 +112,10 @@ class StreamStatistics:
         if self.schema.categorical[j]:
             levels = (False, True) if self.schema.kinds[j] is Kind.BOOLEAN else ()
             return KeptValues(n_classes, levels, parameters.max_values)
-        if parameters.numeric in get_args(Discretization):
-            return NumberSummary(n_classes, parameters.summary_size)
-        return ValueMoments(n_classes)
+        kind = _numeric_kind(parameters)
+        return (
+            NumberSummary(n_classes, parameters.summary_size) if kind is None else kind(n_classes)
+        )
 
     def with_classes(self, found: NDArray[Any]) -> tuple[Self, NDArray[np.int64]]:
         """Statistics that know these classes too (a copy if some are new), and their places."""
@@ -153,7 +159,7 @@ class StreamStatistics:
         out.columns = list(self.columns)
         for j in range(len(self.schema), len(out.schema)):
             out.columns.append(out._empty(parameters, j))
-            out.columns[j].missing[:] = self.class_count
+            out.columns[j].add_missing(self.class_count)
         return out
 
     def resolved(
@@ -192,12 +198,7 @@ class StreamStatistics:
     def _without_values(self, parameters: StreamParameters, j: int) -> StreamColumn:
         """Return a column of another kind with the gaps that there were."""
         fresh = self._empty(parameters, j)
-        gaps, labels = np.full(len(self.classes), np.nan), np.arange(len(self.classes))
-        missing = self.columns[j].missing
-        if isinstance(fresh, NumberSummary):
-            _core.summarize([fresh.core], [gaps], labels, np.ascontiguousarray(missing))
-        else:
-            fresh.missing[:] = missing
+        fresh.add_missing(self.columns[j].missing)
         return fresh
 
     def update(
@@ -234,8 +235,8 @@ class StreamStatistics:
             self.found_at = float(reached[due - 1])
         if due < len(labels):
             self._add(parameters, batch.rows(due, len(labels)))
-        for j, moments in batch.moments.items():
-            cast(ValueMoments, self.columns[j]).moments = moments
+        for j, sums in batch.sums.items():
+            cast(SumsByClass, self.columns[j]).adopt(sums)
         self.seen = float(reached[-1])
 
     def _add(self, parameters: StreamParameters, batch: Batch) -> None:
@@ -248,27 +249,25 @@ class StreamStatistics:
         if decay < 1:
             for column in self.columns:
                 column.decay(decay)
-        summaries = [cast(NumberSummary, self.columns[j]).core for j in batch.numbers]
-        _core.summarize(summaries, list(batch.numbers.values()), *rows)
-        values = [cast(KeptValues, self.columns[j]) for j in batch.coded]
-        for kept in values:
-            kept.most = parameters.max_values
-        add_values(values, list(batch.coded.values()), *rows)
+        for kind in dict.fromkeys(batch.kinds.values()):
+            places = [j for j, own in batch.kinds.items() if own is kind]
+            columns = [self.columns[j] for j in places]
+            kind.add_rows(columns, [batch.read_rows[j] for j in places], *rows, parameters)
 
     def _check_kinds(self, parameters: StreamParameters) -> None:
-        binned = parameters.numeric in get_args(Discretization)
-        for name, column in zip(self.schema.names, self.columns, strict=True):
-            if isinstance(column, NumberSummary if not binned else ValueMoments):
+        kind = _numeric_kind(parameters) or NumberSummary
+        for j, (name, column) in enumerate(zip(self.schema.names, self.columns, strict=True)):
+            if not (self.schema.categorical[j] or type(column) is kind):
                 raise ValueError(
                     f"numeric={parameters.numeric!r} does not go with what was learned of the "
                     f"column {name!r} so far: it cannot change from bins to normal distributions "
-                    "or back between calls of partial_fit."
+                    "or back, or to other likelihoods, between calls of partial_fit."
                 )
 
     def _summarized(self) -> bool:
         return any(isinstance(column, NumberSummary) for column in self.columns)
 
-    def current(self, parameters: StreamParameters) -> list[ValueCounts | ValueMoments | Binning]:
+    def current(self, parameters: StreamParameters) -> list[ColumnStatistics]:
         """Statistics of each column as of now: counts, moments, or bins with their counts.
 
         Bins are those that are in use. They are found now, which changes nothing here, where there
@@ -281,7 +280,7 @@ class StreamStatistics:
 
         Returns
         -------
-        list of ValueCounts, ValueMoments or Binning
+        list of ColumnStatistics
         """
         in_use = {} if parameters.refresh == 1 else self.binnings
         others = {j: column for j, column in enumerate(self.columns) if j not in in_use}
@@ -293,10 +292,7 @@ class StreamStatistics:
 
     def n_bytes(self) -> int:
         """Bytes that the columns take."""
-        return sum(
-            column.moments.nbytes if isinstance(column, ValueMoments) else column.n_bytes()
-            for column in self.columns
-        )
+        return sum(column.n_bytes() for column in self.columns)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the statistics as plain data, without the schema and the classes."""
@@ -363,8 +359,15 @@ def _per_column(node: Node, schema: Schema) -> list[Node]:
 def _column_from_plain(node: Node, categorical: bool, n_classes: int) -> StreamColumn:
     if categorical:
         return KeptValues.from_plain(node, n_classes)
-    kind = NumberSummary if "levels" in node.entries() else ValueMoments
-    return kind.from_plain(node, n_classes)
+    if "levels" in node.entries():
+        return NumberSummary.from_plain(node, n_classes)
+    return summed_from_plain(node, n_classes)
+
+
+def _numeric_kind(parameters: StreamParameters) -> type[SumsByClass] | None:
+    """Return what sums up numeric columns; None if their values are summarized."""
+    kind = NUMERIC_LIKELIHOODS.get(parameters.numeric)
+    return cast(type[SumsByClass], kind) if kind is not None and kind.can_go_on else None
 
 
 def _joined(schema: Schema, j: int, kind: Kind) -> Kind | None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.likelihood.column_statistics import ValueCounts
+from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.plain import Node
-from lessnaive.table import Coded, Value
+from lessnaive.stream.settings import StreamParameters
+from lessnaive.table import Coded, Column, Value
 
 __all__ = ["KeptValues", "add_values"]
 
@@ -62,6 +63,29 @@ class KeptValues(ValueCounts):
         super().decay(factor)
         if self.bound is not None:
             self.bound = self.bound * factor
+
+    def read(self, column: Column) -> Coded:
+        """Return rows in the form in which they are added."""
+        return column.coded()
+
+    @staticmethod
+    def some_rows(coded: Coded, some: slice) -> Coded:
+        """Return some of the rows that were read."""
+        return coded._replace(codes=coded.codes[some])
+
+    @classmethod
+    def add_rows(
+        cls,
+        columns: Sequence[Self],
+        rows: Sequence[Coded],
+        labels: NDArray[Any],
+        weights: Floats | None,
+        parameters: StreamParameters,
+    ) -> None:
+        """Add rows that were read to several columns."""
+        for column in columns:
+            column.most = parameters.max_values
+        add_values(columns, rows, labels, weights)
 
     def take(
         self,

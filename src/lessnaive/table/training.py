@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive.exceptions import EmptyColumnWarning, TableError, warn_caller
 from lessnaive.table.class_weight import times_class_weight
+from lessnaive.table.column import Column
 from lessnaive.table.labels import encode_labels, read_weights
 from lessnaive.table.reading import Table, read_table
 from lessnaive.table.rows import RowsOfColumn, kept
@@ -43,15 +44,24 @@ class Training:
     labels: NDArray[Any]
     weights: NDArray[np.float64] | None
 
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights, or the number of rows that have none."""
+        return float(len(self.labels) if self.weights is None else self.weights.sum())
+
     def take(self, rows: NDArray[np.integer]) -> Training:
-        """Return some of the rows, with the same classes and kinds of columns."""
-        table = Table(
-            [RowsOfColumn(column, rows) for column in self.table.columns],
-            len(rows),
-            self.table.named,
-        )
+        """Return some of the rows, with the same classes and kinds of columns.
+
+        Its columns remember what was asked of them.
+        """
+        columns: list[Column] = [RowsOfColumn(column, rows) for column in self.table.columns]
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, table=table, labels=self.labels[rows], weights=weights)
+        return replace(
+            self,
+            table=kept(Table(columns, len(rows), self.table.named)),
+            labels=self.labels[rows],
+            weights=weights,
+        )
 
     def kept(self) -> Training:
         """Return the same with columns that remember what was asked of them."""

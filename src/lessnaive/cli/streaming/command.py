@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import lessnaive
+from lessnaive._sklearn import check_parameters
 from lessnaive.cli.command_class import Command
 from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted, printable
@@ -162,7 +163,7 @@ def _streaming_estimator(learning: Learning) -> Any:
             f"{' or '.join(STREAM_LEARNERS)}."
         ) from None
     try:
-        estimator._validate_params()
+        check_parameters(estimator)
     except ValueError as error:
         raise InputError(str(error).replace(". Got ", ", got ")) from None
     return estimator

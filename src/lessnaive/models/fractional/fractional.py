@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import can_add_rows, frozen_parameters
@@ -260,7 +263,7 @@ class FractionalNB(ScorecardClassifier):
         self.forgetting = forgetting
         self.refresh = refresh
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -280,17 +283,18 @@ class FractionalNB(ScorecardClassifier):
         """
         solver = self._make_solver()
         training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
-        statistics = learn(self, training)
+        name = type(self).__name__
+        learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         problem = FractionalProblem.of(
-            self, statistics, training.table.columns, training.labels, training.weights
+            self, learned, training.table.columns, training.labels, training.weights
         )
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
-        self._adopt(FractionalFit.of(problem, search, statistics.class_count), None)
+        self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
         return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def partial_fit(
         self,
         X: Any,
@@ -323,7 +327,7 @@ class FractionalNB(ScorecardClassifier):
         FractionalNB
             The estimator itself.
         """
-        self._validate_params()  # which may have changed since the last call
+        check_parameters(self)  # which may have changed since the last call
         stream = FractionalStream.add(
             self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
         )

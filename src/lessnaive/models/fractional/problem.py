@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.evidence.costs import column_costs, informative_part
+from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
 from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
@@ -67,16 +66,16 @@ class FractionalProblem:
     def of(
         cls,
         parameters: Any,
-        statistics: NaiveBayesStatistics,
+        learned: LearnedNaiveBayes,
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
     ) -> FractionalProblem:
-        """Gather the evidence of rows, and the costs of what the statistics hold."""
-        places, card = informative_part(make_scorecard(parameters, statistics))
+        """Gather the evidence of a naive Bayes about rows, and the costs of its columns."""
+        places, card = informative_part(learned.scorecard)
         evidence = gather_evidence(card, columns, labels, weights)
         loss = WeightedEvidenceLoss(evidence, shared=True)
-        costs = column_costs(parameters.costs, statistics, _UNKNOWN_COST)
+        costs = column_costs(parameters.costs, learned.statistics, _UNKNOWN_COST)
         constant = CONSTANTS[parameters.constant](len(places)) if places else 0.0
         # Costs given by hand may be so small that the whole would be a reward.
         charged = np.maximum(constant + costs[places], 0.0)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.costs import informative_part
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.models.batches import StreamModel, current_statistics, read_rows
+from lessnaive.models.batches import StreamModel, current_naive_bayes, read_rows
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
@@ -151,10 +150,10 @@ class FractionalStream:
 
     def problem(self, model: Any) -> FractionalProblem:
         """Return the criterion on the last rows, with their share of the penalty."""
-        statistics = current_statistics(model, self.statistics)
+        learned = current_naive_bayes(model, self.statistics, type(model).__name__)
         rows = self.recent.training(self.statistics.schema, self.statistics.classes)
         return FractionalProblem.of(
-            model, statistics, rows.table.columns, rows.labels, rows.weights
+            model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
     def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
@@ -171,8 +170,8 @@ class FractionalStream:
     def scorecard(self, model: Any) -> Scorecard:
         """Return the model with the weights in use."""
         assert self.weights is not None
-        statistics = current_statistics(model, self.statistics)
-        places, card = informative_part(make_scorecard(model, statistics))
+        learned = current_naive_bayes(model, self.statistics, type(model).__name__)
+        places, card = informative_part(learned.scorecard)
         return weighted(card, self.weights[places])
 
     def _solve(

@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.likelihood.column_statistics import ValueMoments
 from lessnaive.likelihood.gaussian import Gaussian
+from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.models.group_lasso import DiscreteGroup, GaussianGroup, Group
-from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 
 __all__ = ["GroupColumn", "group_columns"]
@@ -123,7 +123,7 @@ class NumericColumn(GroupColumn):
 
 
 def group_columns(
-    parameters: NaiveBayes,
+    settings: EvidenceSettings,
     statistics: NaiveBayesStatistics,
     maximum_likelihood: Scorecard,
     standardize: bool,
@@ -132,8 +132,8 @@ def group_columns(
 
     Parameters
     ----------
-    parameters : NaiveBayes
-        Says how columns are counted and smoothed.
+    settings : EvidenceSettings
+        How columns are counted and smoothed.
     statistics : NaiveBayesStatistics
         What was counted.
     maximum_likelihood : Scorecard
@@ -148,8 +148,8 @@ def group_columns(
     out: list[GroupColumn] = []
     for term, column in zip(maximum_likelihood.terms, statistics.columns, strict=True):
         if isinstance(term, TableTerm):
-            out.append(TableColumn(term, parameters.smoothing))
+            out.append(TableColumn(term, settings.smoothing))
         elif isinstance(term, QuadraticTerm) and isinstance(column, ValueMoments):
-            floor = parameters.variance_floor
+            floor = settings.variance_floor
             out.append(NumericColumn(term, column.moments, floor, standardize))
     return out

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
-from lessnaive.models.naive_bayes import NaiveBayes
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import drawn, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
+from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["GroupLassoNB"]
 
@@ -45,7 +43,8 @@ class GroupLassoNB(ScorecardClassifier):
     ----------
     lam : float, "aic" or "cv", default="aic"
         The penalty :math:`\lambda`, on the scale of a sum over rows; or how it is chosen from a
-        path: by the criterion of Akaike, or by the log-loss of cross-validation.
+        path: by the criterion of Akaike, or by the log-loss of cross-validation. In a fold it is
+        multiplied by the share of the weight of the rows that is left.
     adaptive : bool, default=False
         Whether to take for :math:`w_i` the distance of the maximum-likelihood estimate from
         :math:`\Omega_i^{(0)}`, so that columns that differ much between classes are penalized
@@ -179,7 +178,7 @@ class GroupLassoNB(ScorecardClassifier):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -203,7 +202,7 @@ class GroupLassoNB(ScorecardClassifier):
         lambda_max = problem.lambda_max()
         lams = self._penalties(lambda_max)
         path = self._path(problem, lams, training)
-        best = _choose(path)
+        best = path.choose()
         moves = problem.solve(lams[best : best + 1])
         objective = problem.objective(lams[best], moves)
         scorecard = problem.scorecard(type(self).__name__, training.classes, moves)
@@ -221,17 +220,9 @@ class GroupLassoNB(ScorecardClassifier):
         self, training: Training, *, allow_empty: bool = False
     ) -> tuple[PenalizedTable, Floats, Floats]:
         """Problems of the columns, class counts, and log-probabilities of the classes."""
-        counting = NaiveBayes(
-            numeric=self.numeric,
-            categorical=self.categorical,
-            n_bins=self.n_bins,
-            smoothing=self.smoothing,
-            priors=self.priors,
-            variance_floor=self.variance_floor,
-        )
-        statistics = learn(counting, training, allow_empty=allow_empty)
-        plain = make_scorecard(counting, statistics)
-        columns = group_columns(counting, statistics, plain, self.standardize)
+        settings, name = EvidenceSettings.of(self), type(self).__name__
+        plain, statistics = learn_naive_bayes(settings, training, name, allow_empty=allow_empty)
+        columns = group_columns(settings, statistics, plain, self.standardize)
         problem = PenalizedTable(
             plain.schema, plain.intercept, columns, adaptive=self.adaptive, solver=self.solver
         )
@@ -247,24 +238,23 @@ class GroupLassoNB(ScorecardClassifier):
     def _path(self, problem: PenalizedTable, lams: Floats, training: Training) -> GroupPath:
         moves = problem.solve(lams)
         norms = problem.norms(moves)
-        weights = _weights(training)
-        deviance = 2.0 * problem.log_loss(training, weights, moves, len(lams))
-        aic = deviance + 2.0 / weights.sum() * np.count_nonzero(norms, axis=1)
+        deviance = 2.0 * problem.log_loss(training, moves, len(lams))
+        aic = deviance + 2.0 / training.total_weight * np.count_nonzero(norms, axis=1)
         held_out = self._held_out(lams, training) if self.lam == "cv" else None
         return GroupPath(lams, norms, deviance, aic, held_out)
 
     def _held_out(self, lams: Floats, training: Training) -> Floats:
         """Log-loss of rows held out, by penalty."""
-        weights = _weights(training)
-        total, lost = 0.0, np.zeros(len(lams))
-        for train, test in split_rows(self.cv, training.labels, weights=weights, shuffle=False):
-            kept, tested = (drawn(rows, weights, len(weights)) for rows in (train, test))
-            problem, _, _ = self._problem(replace(training, weights=kept), allow_empty=True)
-            # The loss is a sum over rows: with fewer rows the same penalty would weigh more.
-            moves = problem.solve(lams * (kept.sum() / weights.sum()))
-            lost += tested.sum() * problem.log_loss(training, tested, moves, len(lams))
-            total += tested.sum()
-        return lost / total
+
+        def test_fold(fold: Fold[Training]) -> tuple[Floats, float]:
+            problem, _, _ = self._problem(fold.train, allow_empty=True)
+            moves = problem.solve(fold.share * lams)
+            losses = problem.log_loss(fold.test, moves, len(lams), most=LARGEST_LOG_LOSS)
+            return losses, fold.test.total_weight
+
+        splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)
+        losses, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+        return np.asarray(np.average(losses, axis=0, weights=weights))
 
     def _state_to_plain(self) -> dict[str, Any]:
         return {
@@ -293,15 +283,3 @@ class GroupLassoNB(ScorecardClassifier):
         self.lam_, self.lambda_max_, self.objective_ = lam, lambda_max, objective
         self.norms_, self.ml_norms_, self.path_ = norms, ml_norms, path
         self._scorecard = scorecard
-
-
-def _choose(path: GroupPath) -> int:
-    """Place of the best penalty; the strongest one where several tie."""
-    criterion = path.aic if path.cv_log_loss is None else path.cv_log_loss
-    return int(criterion.argmin())
-
-
-def _weights(training: Training) -> Floats:
-    if training.weights is None:
-        return np.ones(len(training.labels))
-    return training.weights

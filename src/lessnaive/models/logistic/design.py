@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, lil_array
 
 from lessnaive import _core
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.likelihood.column_statistics import ValueMoments
 from lessnaive.likelihood.gaussian import merged_moments
+from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term
 from lessnaive.table.training import Training
 

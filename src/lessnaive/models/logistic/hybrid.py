@@ -11,31 +11,32 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
-from lessnaive.evidence.statistics import learn
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
-from lessnaive.models.logistic.nb_logistic import NBLogistic
-from lessnaive.models.logistic.problem import LogisticProblem
-from lessnaive.models.weighted.learning import SOLVERS, choose_solver, minimize
+from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
+from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
 from lessnaive.table.training import Training, read_training
 from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.folds import over_folds, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
 
 __all__ = ["HybridLRNB"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-Rows = NDArray[np.integer]
 
 # Splits of a path that are cross-validated at the most.
 _MOST_TRIED = 21
@@ -80,7 +81,8 @@ class HybridLRNB(ScorecardClassifier):
     lam : float, default=0.0
         A ridge penalty on the standardized coefficients of the logistic part, as in
         :class:`NBLogistic` with ``target="zero"`` and ``penalty="l2"``. Without one there may be
-        no minimum, where the part separates the classes.
+        no minimum, where the part separates the classes. In a fold it is multiplied by the share of
+        the weight of the rows that is left.
     cv : int, splitter or iterable, default=10
         Number of stratified folds of ``assignment="cv"``, or something that splits the rows. Each
         fold has its own way from L to N; with many columns not all splits are tried.
@@ -228,7 +230,7 @@ class HybridLRNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Divide the columns and fit both parts.
 
@@ -250,18 +252,22 @@ class HybridLRNB(ScorecardClassifier):
         training = read_training(
             X, y, sample_weight, self.categorical_features, self.class_weight
         ).kept()
-        naive = make_scorecard(self, learn(self, training))
+        naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None
         if columns:
             part = _LogisticPart(self, training, columns)
-            solution = part.solve(self)
+            solution = part.solve()
             card = part.scorecard(naive, solution)
         else:
             card = naive
         n_iter = 1 if solution is None else max(1, solution.n_iter)
         self._adopt(card, columns, path, n_iter, solution is None or solution.converged)
         return self
+
+    def _naive_bayes(self, training: Training, *, allow_empty: bool = False) -> Scorecard:
+        settings, name = EvidenceSettings.of(self), type(self).__name__
+        return learn_naive_bayes(settings, training, name, allow_empty=allow_empty).scorecard
 
     def _divide(self, training: Training) -> tuple[HybridPath | None, list[int]]:
         """Return the path, if one was followed, and the columns of the logistic part."""
@@ -272,27 +278,27 @@ class HybridLRNB(ScorecardClassifier):
         if given == "heuristic":
             return path, path.logistic_columns(path.best(self.variance_weight))
         tried = _tried(len(training.schema))
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
 
-        def score_fold(train: Rows, test: Rows) -> Floats:
-            train_rows, test_rows = training.take(train).kept(), training.take(test).kept()
-            return self._score_splits(train_rows, test_rows, tried)
+        def score_fold(fold: Fold[Training]) -> Floats:
+            return self._score_splits(fold, tried)
 
-        scores = np.full((len(folds), len(training.schema) + 1), np.nan)
-        scores[:, tried] = over_folds(score_fold, folds, self.n_jobs)
-        place = choose(summarize(scores[:, tried]), np.array(tried), one_se=False)
+        scores = np.full((len(splits), len(training.schema) + 1), np.nan)
+        scores[:, tried] = cross_validate(score_fold, training, splits, self.n_jobs)
+        place = choose(summarize(scores[:, tried]), np.array(tried))
         return replace(path, fold_scores=scores), path.logistic_columns(tried[place])
 
-    def _score_splits(self, train: Training, test: Training, tried: Sequence[int]) -> Floats:
-        """Return the score on other rows after so many columns have moved to naive Bayes."""
-        naive = make_scorecard(self, learn(self, train, allow_empty=True))
+    def _score_splits(self, fold: Fold[Training], tried: Sequence[int]) -> Floats:
+        """Return the score on held-out rows after so many columns have moved to naive Bayes."""
+        train, test = fold.train, fold.test
+        naive = self._naive_bayes(train, allow_empty=True)
         path = hybrid_path(train)
         out = []
         for n_moved in tried:
             columns, card = path.logistic_columns(n_moved), naive
             if columns:
-                part = _LogisticPart(self, train, columns, allow_empty=True)
-                card = part.scorecard(naive, part.solve_quietly(self))
+                part = _LogisticPart(self, train, columns, share=fold.share, allow_empty=True)
+                card = part.scorecard(naive, part.solve_quietly())
             scores = card.score_columns(test.table.columns, len(test.labels))
             probability = softmax(scores, axis=1)
             out.append(SCORES[self.scoring](probability, test.labels, test.weights))
@@ -346,27 +352,36 @@ class _LogisticPart:
         training: Training,
         columns: Sequence[int],
         *,
+        share: float = 1.0,
         allow_empty: bool = False,
     ) -> None:
         self.columns = columns
-        self.lam = parameters.lam
-        ridge = NBLogistic(target="zero", penalty="l2", variance_floor=parameters.variance_floor)
+        self.lam = share * parameters.lam
+        ridge = LogisticSettings(
+            EvidenceSettings(numeric="gaussian_shared", variance_floor=parameters.variance_floor),
+            SolverSettings.of(parameters, remedy=REMEDY),
+            target="zero",
+            penalty="l2",
+        )
         self.problem = LogisticProblem(ridge, training.select(columns), allow_empty=allow_empty)
 
-    def solve(self, parameters: HybridLRNB) -> Solution:
+    def solve(self) -> Solution:
         """Fit, and warn if there is no minimum or it was not found."""
         problem = self.problem
-        return minimize(parameters, problem.loss, problem.penalty(self.lam), problem.start())
+        return minimize(
+            problem.settings.solving, problem.loss, problem.penalty(self.lam), problem.start()
+        )
 
-    def solve_quietly(self, parameters: HybridLRNB) -> Solution:
+    def solve_quietly(self) -> Solution:
         """Fit for a comparison, where a bad fit will show by its score."""
         loss, penalty = self.problem.loss, self.problem.penalty(self.lam)
-        return choose_solver(parameters.solver, loss, penalty).minimize(
+        settings = self.problem.settings.solving
+        return choose_solver(settings.solver, loss, penalty).minimize(
             loss,
             penalty,
             self.problem.start(),
-            tol=max(parameters.tol, _CV_TOLERANCE),
-            max_iter=parameters.max_iter,
+            tol=max(settings.tol, _CV_TOLERANCE),
+            max_iter=settings.max_iter,
         )
 
     def scorecard(self, naive: Scorecard, solution: Solution) -> Scorecard:

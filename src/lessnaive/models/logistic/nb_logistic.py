@@ -7,12 +7,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import read_training
@@ -189,7 +188,7 @@ class NBLogistic(FittedLogistic):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -208,8 +207,10 @@ class NBLogistic(FittedLogistic):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
-        problem = LogisticProblem(self, training)
+        problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
-        solution = minimize(self, problem.loss, problem.penalty(self.lam), start)
+        solution = minimize(
+            problem.settings.solving, problem.loss, problem.penalty(self.lam), start
+        )
         self._adopt(problem, self.lam, solution, problem.lambda_max(start))
         return self

@@ -8,27 +8,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem
+from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training, read_training
 from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.folds import over_folds, progress, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
+from lessnaive.validation.progress import progress
 
 __all__ = ["NBLogisticCV"]
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.integer]
 
 # The smallest penalty as a share of the largest slope at the target, with more rows than columns
 # and with fewer.
@@ -178,7 +178,7 @@ class NBLogisticCV(FittedLogistic):
         self.priors = priors
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalty and fit the model.
 
@@ -199,26 +199,25 @@ class NBLogisticCV(FittedLogistic):
         training = read_training(
             X, y, sample_weight, self.categorical_features, self.class_weight
         ).kept()
-        problem = LogisticProblem(self, training)
+        problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        with progress("penalties", (len(folds) + 1) * len(lams), bool(self.verbose)) as step:
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
 
-            def score_fold(train: Rows, test: Rows) -> Floats:
-                part = LogisticProblem(self, training.take(train).kept(), allow_empty=True)
-                share = part.loss.rows.total_weight / problem.loss.rows.total_weight
-                weights = solve_path(part, share * lams, step)
-                return score_path(part, weights, training.take(test), SCORES[self.scoring])
+            def score_fold(fold: Fold[Training]) -> Floats:
+                part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
+                weights = solve_path(part, fold.share * lams, step)
+                return score_path(part, weights, fold.test, SCORES[self.scoring])
 
-            fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
+            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
             weights = solve_path(problem, lams, step)
         path = LogisticPath.of(problem, lams, weights, fold_scores)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
         # From the start, so that the model is the very one of NBLogistic with this penalty.
-        solution = minimize(self, problem.loss, problem.penalty(lam), start)
+        solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
         return self

@@ -105,7 +105,7 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
     Parameters
     ----------
     problem : LogisticProblem
-        The problem, with the solver and its tolerance among its parameters.
+        The problem, with the solver and its tolerance among its settings.
     lams : array of shape (n_lams,)
         The penalties, from large to small.
     step : callable
@@ -115,8 +115,8 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
     -------
     array of shape (n_lams, n_outputs, 1 + n_design)
     """
-    parameters = problem.parameters
-    quick = parameters.solver == "auto"
+    settings = problem.settings.solving
+    quick = settings.solver == "auto"
     quick = quick and ProxNewton().refusal(problem.loss, problem.penalty(1.0)) is None
     minimize = _newton_path(problem) if quick else _one_by_one(problem)
     out = np.empty((len(lams), *problem.loss.shape))
@@ -124,13 +124,13 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
     for place, lam in enumerate(lams.tolist()):
         unfinished += not minimize(lam, out[place])
         step()
-    warn_unfinished(parameters, unfinished, len(lams))
+    warn_unfinished(settings, unfinished, len(lams))
     return out
 
 
 def _newton_path(problem: LogisticProblem) -> Minimize:
     """Minimize in the core, which remembers the curvature from one penalty to the next."""
-    unit, most = problem.penalty(1.0), problem.parameters.max_iter
+    unit, most = problem.penalty(1.0), problem.settings.solving.max_iter
     path = problem.loss.path(np.broadcast_to(unit.factor, problem.loss.shape), problem.start())
 
     def minimize(lam: float, out: Floats) -> bool:
@@ -141,19 +141,19 @@ def _newton_path(problem: LogisticProblem) -> Minimize:
 
 def _one_by_one(problem: LogisticProblem) -> Minimize:
     """Minimize with the solver that was asked for, from one minimum to the next."""
-    parameters = problem.parameters
+    settings = problem.settings.solving
     weights = problem.start()
 
     def minimize(lam: float, out: Floats) -> bool:
         nonlocal weights
         penalty = problem.penalty(lam)
-        solver = choose_solver(parameters.solver, problem.loss, penalty)
+        solver = choose_solver(settings.solver, problem.loss, penalty)
         solution = solver.minimize(
             problem.loss,
             penalty,
             weights,
-            tol=max(parameters.tol, _PATH_TOLERANCE),
-            max_iter=parameters.max_iter,
+            tol=max(settings.tol, _PATH_TOLERANCE),
+            max_iter=settings.max_iter,
         )
         out[...] = weights = solution.weights
         return solution.converged or solution.stalled

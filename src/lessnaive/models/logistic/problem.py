@@ -2,25 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import LinearLoss
 from lessnaive.models.logistic.design import Design
+from lessnaive.models.weighted.learning import SolverSettings
 from lessnaive.penalty import ElasticNet
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
 
-__all__ = ["LogisticProblem"]
+__all__ = ["REMEDY", "LogisticProblem", "LogisticSettings"]
 
 Floats = NDArray[np.float64]
 
+#: What to do if there is no minimum.
+REMEDY = "take a penalty lam above 0"
 # Newton's steps for intercepts may be far too long where all rows are sure of their class.
 _FARTHEST_STEP = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticSettings:
+    """How a linear model is shrunk to its target.
+
+    Attributes
+    ----------
+    evidence : EvidenceSettings
+        The naive Bayes of the table.
+    solving : SolverSettings
+        How the minimum is found, and the name of the model.
+    target, penalty, l1_ratio, standardize, penalize_intercept
+        As the parameters of :class:`~lessnaive.NBLogistic`.
+    """
+
+    evidence: EvidenceSettings
+    solving: SolverSettings
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    l1_ratio: float = 0.5
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        """Return the settings of an estimator with the parameters of :class:`NBLogistic`."""
+        return cls(
+            evidence=EvidenceSettings.of(estimator, numeric="gaussian_shared"),
+            solving=SolverSettings.of(estimator, remedy=REMEDY),
+            target=estimator.target,
+            penalty=estimator.penalty,
+            l1_ratio=estimator.l1_ratio,
+            standardize=estimator.standardize,
+            penalize_intercept=estimator.penalize_intercept,
+        )
 
 
 class LogisticProblem:
@@ -28,28 +68,29 @@ class LogisticProblem:
 
     Parameters
     ----------
-    parameters : estimator
-        An estimator with the parameters of :class:`NBLogistic`.
+    settings : LogisticSettings
+        The naive Bayes, the target and the penalty.
     training : Training
         The rows.
     allow_empty : bool, default=False
         Whether columns may be without a single value.
     """
 
-    def __init__(self, parameters: Any, training: Training, *, allow_empty: bool = False) -> None:
-        self.parameters = parameters
-        statistics = learn(_NaiveBayesOf(parameters), training, allow_empty=allow_empty)
-        naive = make_scorecard(_NaiveBayesOf(parameters), statistics)
+    def __init__(
+        self, settings: LogisticSettings, training: Training, *, allow_empty: bool = False
+    ) -> None:
+        self.settings = settings
+        naive, statistics = learn_naive_bayes(
+            settings.evidence, training, settings.solving.model, allow_empty=allow_empty
+        )
         self.design = Design(naive, statistics)
         self.target = self._target()
-        self._penalize_intercept = parameters.penalize_intercept
+        self._penalize_intercept = settings.penalize_intercept
         if self._penalize_intercept is None:
-            self._penalize_intercept = not _is(parameters.target, "zero")
+            self._penalize_intercept = not _is(settings.target, "zero")
         # A free intercept takes up what centering moves, and then the solver has an easier life.
-        self._centered = parameters.standardize or not self._penalize_intercept
-        coordinates = self.design.coordinates(
-            centered=self._centered, scaled=parameters.standardize
-        )
+        self._centered = settings.standardize or not self._penalize_intercept
+        coordinates = self.design.coordinates(centered=self._centered, scaled=settings.standardize)
         self._row_weights = training.weights
         self._class_weights = statistics.class_count
         self.loss = LinearLoss(
@@ -64,8 +105,8 @@ class LogisticProblem:
 
     def penalty(self, lam: float) -> ElasticNet:
         """Return the penalty of this strength."""
-        parameters = self.parameters
-        ratio = {"l1": 1.0, "l2": 0.0, "elastic_net": parameters.l1_ratio}[parameters.penalty]
+        settings = self.settings
+        ratio = {"l1": 1.0, "l2": 0.0, "elastic_net": settings.l1_ratio}[settings.penalty]
         factor = np.ones(self.loss.shape)
         factor[:, 0] = 1.0 if self._penalize_intercept else 0.0
         return ElasticNet(lam * ratio, 0.5 * lam * (1.0 - ratio), factor=factor)
@@ -110,7 +151,7 @@ class LogisticProblem:
         penalty, and at 0 where there is none.
         """
         moves = weights.copy()
-        moves[:, 1:] /= self.design.units(scaled=self.parameters.standardize)
+        moves[:, 1:] /= self.design.units(scaled=self.settings.standardize)
         if self._centered:
             moves[:, 0] -= moves[:, 1:] @ self.design.mean
         out = self.target + moves
@@ -125,10 +166,10 @@ class LogisticProblem:
         by_class = coefficients
         if self.n_outputs == 1:
             by_class = np.concatenate([np.zeros_like(coefficients), coefficients])
-        return self.design.scorecard(type(self.parameters).__name__, by_class)
+        return self.design.scorecard(self.settings.solving.model, by_class)
 
     def _target(self) -> Floats:
-        given = self.parameters.target
+        given = self.settings.target
         shape = (self.n_outputs, 1 + len(self.design))
         if _is(given, "zero"):
             return np.zeros(shape)
@@ -149,24 +190,10 @@ class LogisticProblem:
 
     def _to_coordinates(self, coefficients: Floats) -> Floats:
         out = coefficients.copy()
-        out[:, 1:] *= self.design.units(scaled=self.parameters.standardize)
+        out[:, 1:] *= self.design.units(scaled=self.settings.standardize)
         if self._centered:
             out[:, 0] += coefficients[:, 1:] @ self.design.mean
         return out
-
-
-class _NaiveBayesOf:
-    """The naive Bayes that a linear model is shrunk to."""
-
-    numeric = "gaussian_shared"
-    categorical = "values"
-    n_bins = 2
-    missing = "ignore"
-
-    def __init__(self, parameters: Any) -> None:
-        self.smoothing: float | str = parameters.smoothing
-        self.priors: str | ArrayLike = parameters.priors
-        self.variance_floor: float = parameters.variance_floor
 
 
 def _is(target: Any, name: str) -> bool:

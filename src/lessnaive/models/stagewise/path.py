@@ -200,7 +200,11 @@ def _best_step(
 
 
 def losses(
-    scores: Floats, labels: NDArray[np.integer], weights: Floats | None
+    scores: Floats,
+    labels: NDArray[np.integer],
+    weights: Floats | None,
+    *,
+    most: float = np.inf,
 ) -> tuple[float, float]:
     """Weight of the wrong rows, and log-loss, summed over rows; of equal classes the first wins.
 
@@ -212,6 +216,8 @@ def losses(
         Place of each row's class.
     weights : array of shape (n_rows,) or None
         Sample weights.
+    most : float, optional
+        The largest log-loss of a row.
 
     Returns
     -------
@@ -223,7 +229,7 @@ def losses(
     slack = np.where(classes < labels[:, None], SCORE_TOLERANCE, -SCORE_TOLERANCE)
     wrong = (~own & (lead + slack > 0)).any(axis=1)
     highest = lead.max(axis=1)
-    log_loss = highest + np.log(np.exp(lead - highest[:, None]).sum(axis=1))
+    log_loss = np.minimum(highest + np.log(np.exp(lead - highest[:, None]).sum(axis=1)), most)
     if weights is None:
         return float(wrong.sum()), float(log_loss.sum())
     # Not a product of vectors, whose last digits depend on the number of threads.

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
@@ -22,6 +21,7 @@ from lessnaive.scorecard import Scorecard, TableTerm, Term
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import read_training
+from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
@@ -196,7 +196,7 @@ class StagewiseNB(ScorecardClassifier):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -220,7 +220,7 @@ class StagewiseNB(ScorecardClassifier):
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":
             path = replace(path, validation=validated(self, training, path))
-        chosen = int(path.criterion(self.choose).argmin())
+        chosen = best(-path.criterion(self.choose))
         n_levels = n_levels_of(self.epsilon)
         scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
+from lessnaive._sklearn import StrOptions, checked_fit
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    SolverSettings,
     gather,
     minimize,
     start_weights,
@@ -169,7 +170,7 @@ class AttributeWeightedNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -195,19 +196,21 @@ class AttributeWeightedNB(LearnedWeights):
         training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
         held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
-            self,
+            EvidenceSettings.of(self),
             training,
+            type(self).__name__,
             squared=self.loss == "squared",
             shared=self.weights == "shared",
             leave_one_out=held if self.leave_one_out == "auto" else bool(self.leave_one_out),
         )
+        settings = SolverSettings.of(self)
         if mixed:
             learned = learn_mixed_weights(
-                self, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
+                settings, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
             )
             self._adopt_mixed(naive, learned)
             return self
-        solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
+        solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None

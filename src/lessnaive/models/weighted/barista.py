@@ -7,14 +7,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
     SOLVERS,
+    SolverSettings,
     gather,
     minimize,
     start_weights,
@@ -188,7 +192,7 @@ class BaristaNB(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -207,9 +211,15 @@ class BaristaNB(LearnedWeights):
             The estimator itself.
         """
         training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
-        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
+        naive, loss = gather(
+            EvidenceSettings.of(self),
+            training,
+            type(self).__name__,
+            leave_one_out=self.leave_one_out,
+        )
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
-        solution = minimize(self, loss, penalty, start_weights(self.start, loss.shape))
+        start = start_weights(self.start, loss.shape)
+        solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         return self

@@ -8,15 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lessnaive._sklearn import Interval, StrOptions, checked_fit
 from lessnaive.evidence.packing import gather_evidence
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    SolverSettings,
+    WeightedEvidence,
     gather,
     minimize,
 )
@@ -26,8 +28,10 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import over_folds, progress, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
+from lessnaive.validation.progress import progress
 
 __all__ = ["BaristaNBCV"]
 
@@ -47,7 +51,8 @@ class BaristaNBCV(LearnedWeights):
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
     weights are learned for each l2 along l1 from large to small, each from the last ones. The pair
     with the best mean score on the held-out rows is chosen, and the weights learned again from all
-    rows. Penalties are on the scale of the sum over rows, in the folds as in the final model.
+    rows. Penalties are on the scale of the sum over all rows: in a fold they are multiplied by the
+    share of the weight of the rows that is left, so that they mean the same there.
 
     Parameters
     ----------
@@ -183,7 +188,7 @@ class BaristaNBCV(LearnedWeights):
         self.missing = missing
         self.variance_floor = variance_floor
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the penalties and fit the model.
 
@@ -204,29 +209,36 @@ class BaristaNBCV(LearnedWeights):
         training = read_training(
             X, y, sample_weight, self.categorical_features, self.class_weight
         ).kept()
-        naive, loss = gather(self, training, leave_one_out=self.leave_one_out)
+        naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        total = (len(folds) + 1) * len(l1_values) * len(l2_values)
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        total = (len(splits) + 1) * len(l1_values) * len(l2_values)
         with progress("penalties", total, bool(self.verbose)) as step:
 
-            def score_fold(train: NDArray[Any], test: NDArray[Any]) -> Floats:
-                return self._score_fold(
-                    training.take(train), training.take(test), l1_values, l2_values, step
-                )
+            def score_fold(fold: Fold[Training]) -> Floats:
+                return self._score_fold(fold, l1_values, l2_values, step)
 
-            fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
-            weights = learn_path(self, loss, target, l1_values, l2_values, step)
+            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
+            weights = learn_path(SolverSettings.of(self), loss, target, l1_values, l2_values, step)
         path = PenaltyPath(
             l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
         )
         l2_place, l1_place = path.choose(self.rule)
         penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
-        solution = minimize(self, loss, penalty, weights[l2_place, l1_place])
+        solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
         return self
+
+    def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:
+        return gather(
+            EvidenceSettings.of(self),
+            training,
+            type(self).__name__,
+            leave_one_out=self.leave_one_out,
+            allow_empty=allow_empty,
+        )
 
     def _penalties(self, loss: WeightedEvidenceLoss, target: float) -> tuple[Floats, Floats]:
         """Return the values of l1 and of l2, from large to small."""
@@ -244,14 +256,14 @@ class BaristaNBCV(LearnedWeights):
 
     def _score_fold(
         self,
-        train: Training,
-        test: Training,
+        fold: Fold[Training],
         l1_values: Floats,
         l2_values: Floats,
         step: Callable[[], None],
     ) -> Floats:
         """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
-        naive, loss = gather(self, train, leave_one_out=self.leave_one_out, allow_empty=True)
+        test = fold.test
+        naive, loss = self._gather(fold.train, allow_empty=True)
         held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
         order = np.argsort(test.labels, kind="stable")
         kept = None
@@ -259,7 +271,9 @@ class BaristaNBCV(LearnedWeights):
             order = order[test.weights[order] > 0]
             kept = test.weights[order]
         labels = test.labels[order]
-        weights = learn_path(self, loss, SHRINK_TO[self.shrink_to], l1_values, l2_values, step)
+        penalties = fold.share * l1_values, fold.share * l2_values
+        target = SHRINK_TO[self.shrink_to]
+        weights = learn_path(SolverSettings.of(self), loss, target, *penalties, step)
         out = np.empty(weights.shape[:2])
         probability = np.empty((len(labels), held_out.classes))
         for place in np.ndindex(out.shape):

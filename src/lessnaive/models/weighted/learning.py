@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lessnaive.evidence.leave_one_out import own_evidence
+from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import GenerativeParameters
-from lessnaive.evidence.statistics import learn
+from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.exceptions import warn_caller
 from lessnaive.loss import Loss, WeightedEvidenceLoss
 from lessnaive.penalty import ElasticNet
@@ -33,8 +33,8 @@ from lessnaive.table.training import Training
 
 __all__ = [
     "SOLVERS",
+    "SolverSettings",
     "WeightedEvidence",
-    "WeightingParameters",
     "choose_solver",
     "gather",
     "minimize",
@@ -60,12 +60,35 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 }
 
 
-class WeightingParameters(GenerativeParameters, Protocol):
-    """Parameters of an estimator that learns weights."""
+@dataclass(frozen=True)
+class SolverSettings:
+    """How weights are learned.
 
+    Attributes
+    ----------
+    model : str
+        The name of the model, for warnings.
+    solver : str or Solver
+        The solver, or its name.
+    tol : float
+        Where it stops.
+    max_iter : int
+        Where it gives up.
+    remedy : str
+        What to do if there is no minimum.
+    """
+
+    model: str
     solver: str | Solver
     tol: float
     max_iter: int
+    remedy: str = "set l1 or l2, or bounds on both sides"
+
+    @classmethod
+    def of(cls, estimator: Any, **others: Any) -> Self:
+        """Return the settings that an estimator has as parameters, and others."""
+        name = type(estimator).__name__
+        return cls(name, estimator.solver, estimator.tol, estimator.max_iter, **others)
 
 
 class WeightedEvidence(NamedTuple):
@@ -84,8 +107,9 @@ class WeightedEvidence(NamedTuple):
 
 
 def gather(
-    parameters: WeightingParameters,
+    settings: EvidenceSettings,
     training: Training,
+    model: str,
     *,
     squared: bool = False,
     shared: bool = False,
@@ -93,9 +117,8 @@ def gather(
     allow_empty: bool = False,
 ) -> WeightedEvidence:
     """Learn naive Bayes and pack its evidence about the training rows."""
-    statistics = learn(parameters, training, allow_empty=allow_empty)
-    scorecard = make_scorecard(parameters, statistics)
-    own = own_evidence(parameters, statistics, training) if leave_one_out else None
+    scorecard, statistics = learn_naive_bayes(settings, training, model, allow_empty=allow_empty)
+    own = own_evidence(settings, statistics, training) if leave_one_out else None
     evidence = gather_evidence(
         scorecard, training.table.columns, training.labels, training.weights, own
     )
@@ -133,7 +156,7 @@ def start_weights(start: float | ArrayLike, shape: tuple[int, ...]) -> Floats:
 
 
 def minimize(
-    parameters: WeightingParameters,
+    settings: SolverSettings,
     loss: Loss,
     penalty: ElasticNet,
     start: Floats,
@@ -144,23 +167,19 @@ def minimize(
         gradient = loss.value_and_gradient(target)[1]
         if penalty.subdiff_distance(target, gradient) == 0.0:
             start = target  # which is the minimum; on the way there rounding might get in
-    solver = choose_solver(parameters.solver, loss, penalty)
+    solver = choose_solver(settings.solver, loss, penalty)
     solution = solver.minimize(
         loss,
         penalty,
         start,
-        tol=parameters.tol,
-        max_iter=parameters.max_iter,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
     )
-    name = type(parameters).__name__
     if _has_no_minimum(loss, penalty, solution, start):
-        remedy = "set l1 or l2, or bounds on both sides"
-        if not hasattr(parameters, "l1"):  # a linear model
-            remedy = "take a penalty lam above 0"
         warn_caller(
-            f"{name}: no minimizer exists. The weights can be moved so that no training row ever "
-            "loses and some gain without end, since the classes are separable and nothing is "
-            f"penalized: {remedy}. The weights are where the solver stopped.",
+            f"{settings.model}: no minimizer exists. The weights can be moved so that no training "
+            "row ever loses and some gain without end, since the classes are separable and nothing "
+            f"is penalized: {settings.remedy}. The weights are where the solver stopped.",
             ConvergenceWarning,
         )
         return _not_converged(solution)
@@ -171,19 +190,19 @@ def minimize(
             else "increase max_iter, or take another solver"
         )
         warn_caller(
-            f"{name}: the solver stopped after {solution.n_iter} iterations at a KKT residual of "
-            f"{solution.point.residual:.2g}, which is above the tolerance; {remedy}.",
+            f"{settings.model}: the solver stopped after {solution.n_iter} iterations at a KKT "
+            f"residual of {solution.point.residual:.2g}, which is above the tolerance; {remedy}.",
             ConvergenceWarning,
         )
     return solution
 
 
-def warn_unfinished(parameters: WeightingParameters, unfinished: int, total: int) -> None:
+def warn_unfinished(settings: SolverSettings, unfinished: int, total: int) -> None:
     """Warn if the solver reached its last iteration at some of the penalties of a path."""
     if not unfinished:
         return
     warn_caller(
-        f"{type(parameters).__name__}: the solver reached max_iter={parameters.max_iter} at "
+        f"{settings.model}: the solver reached max_iter={settings.max_iter} at "
         f"{unfinished} of {total} penalties, whose scores are not those of the minimum: increase "
         "max_iter, or take another solver.",
         ConvergenceWarning,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import MixedWeightsLoss, WeightedEvidenceLoss
-from lessnaive.models.weighted.learning import WeightingParameters, minimize, start_weights
+from lessnaive.models.weighted.learning import SolverSettings, minimize, start_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import Solution
 
@@ -30,7 +30,7 @@ class MixedWeights(NamedTuple):
 
 
 def learn_mixed_weights(
-    parameters: WeightingParameters,
+    settings: SolverSettings,
     loss: WeightedEvidenceLoss,
     bounds: tuple[float, float],
     start: float | ArrayLike,
@@ -39,7 +39,7 @@ def learn_mixed_weights(
 
     Parameters
     ----------
-    parameters : estimator
+    settings : SolverSettings
         Solver, tolerance and so on.
     loss : WeightedEvidenceLoss
         The loss of one kind of weights: its evidence is used.
@@ -58,5 +58,5 @@ def learn_mixed_weights(
     first = np.concatenate([by_class.mean(axis=0), by_class.ravel(), [_FIRST_SHARE]])
     lower, upper = np.full(mixed.shape, bounds[0]), np.full(mixed.shape, bounds[1])
     lower[-1], upper[-1] = 0.0, 1.0
-    solution = minimize(parameters, mixed, ElasticNet(lower=lower, upper=upper), first)
+    solution = minimize(settings, mixed, ElasticNet(lower=lower, upper=upper), first)
     return MixedWeights(*mixed.split(solution.weights), solution)

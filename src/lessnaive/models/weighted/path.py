@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.weighted.learning import WeightingParameters, choose_solver, warn_unfinished
+from lessnaive.models.weighted.learning import SolverSettings, choose_solver, warn_unfinished
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.validation.choice import choose, summarize
@@ -113,7 +113,7 @@ def descending(name: str, values: ArrayLike) -> Floats:
 
 
 def learn_path(
-    parameters: WeightingParameters,
+    settings: SolverSettings,
     loss: WeightedEvidenceLoss,
     target: float,
     l1_values: Floats,
@@ -122,18 +122,16 @@ def learn_path(
 ) -> Floats:
     """Learn the weights for all pairs, each from those of the next stronger l1."""
     out = np.empty((len(l2_values), len(l1_values), *loss.shape))
-    tol = max(parameters.tol, _PATH_TOLERANCE)
+    tol = max(settings.tol, _PATH_TOLERANCE)
     unfinished = 0
     for i, l2 in enumerate(l2_values):
         weights = np.full(loss.shape, target)
         for k, l1 in enumerate(l1_values):
             penalty = ElasticNet(float(l1), float(l2), target)
-            solver = choose_solver(parameters.solver, loss, penalty)
-            solution = solver.minimize(
-                loss, penalty, weights, tol=tol, max_iter=parameters.max_iter
-            )
+            solver = choose_solver(settings.solver, loss, penalty)
+            solution = solver.minimize(loss, penalty, weights, tol=tol, max_iter=settings.max_iter)
             out[i, k] = weights = solution.weights
             unfinished += not (solution.converged or solution.stalled)
             step()
-    warn_unfinished(parameters, unfinished, len(l1_values) * len(l2_values))
+    warn_unfinished(settings, unfinished, len(l1_values) * len(l2_values))
     return out

@@ -1,10 +1,10 @@
-"""The commands, which are imported when they are called."""
+"""The command line as a whole, whose commands are imported when they are called."""
 
 from __future__ import annotations
 
 import click
 
-import lessnaive
+from lessnaive._version import __version__
 from lessnaive.cli.command_class import LazyGroup
 
 __all__ = ["app"]
@@ -14,7 +14,7 @@ _LEARNING, _USING = "lessnaive.cli.learning_commands", "lessnaive.cli.model_comm
 _PLACES = {
     "fit": (_LEARNING, "fit_command", "Learn a model from TABLE and write it to a file."),
     "stream": (
-        "lessnaive.cli.streaming",
+        "lessnaive.cli.streaming.command",
         "stream_command",
         "Learn a model from endless tables in one pass.",
     ),
@@ -31,7 +31,7 @@ _PLACES = {
 
 
 @click.group(cls=LazyGroup, places=_PLACES, context_settings=_CONTEXT, invoke_without_command=True)
-@click.version_option(lessnaive.__version__, message="lessnaive %(version)s")
+@click.version_option(__version__, message="lessnaive %(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
     """Naive Bayes for tables as they are: numbers, text, true/false, gaps, new categories.

@@ -1,4 +1,4 @@
-#include "search/local_search.hpp"
+#include "binning/local_search.hpp"
 
 #include <algorithm>
 #include <limits>

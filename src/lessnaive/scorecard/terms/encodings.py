@@ -47,6 +47,10 @@ class Encoding(ABC):
     def rows(self, column: Column) -> Rows:
         """Codes of a column, in the form that costs least to make."""
 
+    def breaks(self) -> NDArray[np.float64]:
+        """Return the numbers at which the code changes."""
+        raise TypeError("the codes of a categorical column do not change with a number")
+
     @abstractmethod
     def labels(self) -> list[str]:
         """Return what each code stands for, as people read it."""
@@ -198,6 +202,10 @@ class Intervals(Encoding):
         codes = np.empty(len(values), dtype=np.uint32)
         _core.digitize(values, self.edges, codes)
         return Rows(codes, 0, None)
+
+    def breaks(self) -> NDArray[np.float64]:
+        """Return the edges."""
+        return self.edges
 
     def labels(self) -> list[str]:
         """Return the intervals as text."""

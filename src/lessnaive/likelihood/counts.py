@@ -1,7 +1,8 @@
-"""Statistics of columns: sums over rows, so that they merge."""
+"""Categorical columns: counts of their values."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -9,26 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.exceptions import TableError
+from lessnaive.likelihood.base import AdditiveStatistics, OwnScores, spread_classes
+from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood
+from lessnaive.likelihood.categorical import table_scores
+from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.plain import Node
+from lessnaive.scorecard import TableTerm, Term
+from lessnaive.scorecard.terms.encodings import Values
 from lessnaive.table import Coded, Column, Value
-from lessnaive.table.column import infinite_value
 
-__all__ = [
-    "ColumnStatistics",
-    "ValueCounts",
-    "ValueMoments",
-    "new_moments",
-    "update_all",
-]
+__all__ = ["ValueCounts", "over_classes"]
 
-# What the moments of a column are made of, in the order of the core.
-_MOMENTS = ("weight", "mean", "mean_low", "squares", "squares_low", "missing")
+Floats = NDArray[np.float64]
 # Bytes of codes made before they are counted and let go: enough to keep the threads busy.
 _CODES_HELD = 64 << 20
 
 
-class ValueCounts:
+class ValueCounts(AdditiveStatistics):
     """Weight of each value of a categorical column, by class; missing apart.
 
     Parameters
@@ -38,6 +36,8 @@ class ValueCounts:
     levels : sequence, default=()
         Values that are known to be possible, seen or not.
     """
+
+    can_go_on = True
 
     def __init__(self, n_classes: int, levels: Sequence[Value] = ()) -> None:
         self.levels: list[Value] = list(levels)
@@ -96,9 +96,13 @@ class ValueCounts:
 
     def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
         """Make room for new classes: class c becomes class places[c]."""
-        self.counts = _spread_axis(self.counts, places, n_classes)
-        self.missing = _spread_axis(self.missing, places, n_classes)
-        self.rest = _spread_axis(self.rest, places, n_classes)
+        self.counts = spread_classes(self.counts, places, n_classes)
+        self.missing = spread_classes(self.missing, places, n_classes)
+        self.rest = spread_classes(self.rest, places, n_classes)
+
+    def add_missing(self, weights: Floats) -> None:
+        """Add rows without a value, of these weights by class."""
+        self.missing = self.missing + weights
 
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor."""
@@ -118,6 +122,58 @@ class ValueCounts:
         order = self._order if seen.all() else [i for i in self._order if seen[i]]
         return [self.levels[i] for i in order], self.counts[order]
 
+    @classmethod
+    def summed(
+        cls, pairs: Sequence[tuple[Self, Column]], labels: NDArray[Any], weights: Floats | None
+    ) -> list[tuple[Sequence[Value], Floats]]:
+        """Values of the rows, and what their counts become when these are added."""
+        return _new_tables(pairs, labels, weights)
+
+    def adopt(self, sums: tuple[Sequence[Value], Floats]) -> None:
+        """Become what ``summed`` returned."""
+        levels, table = sums
+        places = self.places(levels)
+        self.gather(levels, places, table, np.flatnonzero((places < 0) & table[1:].any(axis=1)))
+
+    def term(
+        self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0
+    ) -> TableTerm:
+        """Return the log-probability of each value; the Bernoulli one if a Beta prior is given."""
+        levels, counts = self.observed()
+        missing = self.missing if settings.counts_missing and self.missing.any() else None
+        rest = self.rest if self.rest.any() else None
+        if len(levels) == 2 and settings.beta is not None and missing is None and rest is None:
+            a, b = (np.asarray(parameter, dtype=np.float64) for parameter in settings.beta)
+            scores = np.zeros((4, len(self.missing)))
+            scores[1:-1] = bernoulli_log_likelihood(counts, a, b)
+        else:
+            scores = table_scores(counts, missing, rest, settings.smoothing, left_out)
+        counts = np.concatenate([self.missing[None], counts, self.rest[None]])
+        return TableTerm(name, (place,), Values(levels), scores, counts)
+
+    def own_scores(
+        self,
+        term: Term,
+        column: Column,
+        labels: NDArray[Any],
+        settings: LikelihoodSettings,
+        left: float,
+    ) -> OwnScores:
+        """Return the scores of a table made with this weight left out."""
+        assert isinstance(term, TableTerm)
+        return OwnScores(term.scores)
+
+    def pooled(self) -> Self:
+        """Return counts that are, in each class, those of all classes together."""
+        out = copy.copy(self)
+        out.counts, out.missing = over_classes(self.counts), over_classes(self.missing)
+        return out
+
+    def table(self, *, use_missing: bool) -> Floats:
+        """Return the weight of each value by class."""
+        _, counts = self.observed()
+        return np.concatenate([counts, self.missing[None]]) if use_missing else counts
+
     def to_plain(self) -> dict[str, Any]:
         """Return the counts as plain data."""
         return {
@@ -136,99 +192,6 @@ class ValueCounts:
         out.missing = fields["missing"].numbers(n_classes, 0.0)
         out._declared = fields["declared"].integer(0, len(out.levels))
         return out
-
-
-class ValueMoments:
-    """Weight, mean and squared deviations of a numeric column, by class; missing apart."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.moments = np.zeros((n_classes, 6))
-
-    @property
-    def missing(self) -> NDArray[np.float64]:
-        """Weight of the rows without a value, by class."""
-        return self.moments[:, 5]
-
-    def decay(self, factor: float) -> None:
-        """Multiply all weights by a factor; means stay where they are."""
-        self.moments = self.moments * np.array([factor, 1.0, 1.0, factor, factor, factor])
-
-    def has_values(self) -> bool:
-        """Whether any row had a value."""
-        return bool(self.moments[:, 0].any())
-
-    def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
-        """Make room for new classes: class c becomes class places[c]."""
-        self.moments = np.ascontiguousarray(_spread_axis(self.moments.T, places, n_classes).T)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the moments as plain data."""
-        return {key: values.tolist() for key, values in zip(_MOMENTS, self.moments.T, strict=True)}
-
-    @classmethod
-    def from_plain(cls, node: Node, n_classes: int) -> Self:
-        """Return the moments that plain data describes; ModelFormatError if it describes none."""
-        fields = node.record(*_MOMENTS)
-        out = cls(n_classes)
-        for place, key in enumerate(_MOMENTS):
-            lowest = {"low": 0.0} if key in ("weight", "missing") else {}
-            out.moments[:, place] = fields[key].numbers(n_classes, **lowest)
-        return out
-
-
-ColumnStatistics = ValueCounts | ValueMoments
-
-
-def update_all(
-    statistics: Sequence[ColumnStatistics],
-    columns: Sequence[Column],
-    labels: NDArray[Any],
-    weights: NDArray[np.float64] | None,
-) -> None:
-    """Add the rows of a batch to the statistics of its columns: all of them, or none on error."""
-    pairs = list(zip(statistics, columns, strict=True))
-    numeric = [(s, column) for s, column in pairs if isinstance(s, ValueMoments)]
-    counted = [(s, column) for s, column in pairs if isinstance(s, ValueCounts)]
-    moments = new_moments(numeric, labels, weights)
-    tables = _new_tables(counted, labels, weights)
-    for (mine, _), new in zip(numeric, moments, strict=True):
-        mine.moments = new
-    for (counts, _), (levels, table) in zip(counted, tables, strict=True):
-        places = counts.places(levels)
-        new = np.flatnonzero((places < 0) & table[1:].any(axis=1))
-        counts.gather(levels, places, table, new)
-
-
-def new_moments(
-    numeric: Sequence[tuple[ValueMoments, Column]],
-    labels: NDArray[Any],
-    weights: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    """Moments of numeric columns with the rows of a batch added: (columns, classes, 6)."""
-    if not numeric:
-        return np.empty((0, 0, 6))
-    values = [column.numbers() for _, column in numeric]
-    out = np.stack([so_far.moments for so_far, _ in numeric])
-    _core.moments(values, labels, weights, out)
-    broken = ~np.isfinite(out).all(axis=(1, 2)) | ~np.isfinite(_whole(out)).all(axis=1)
-    if broken.any():
-        j = int(broken.argmax())
-        name = numeric[j][1].name
-        if np.isinf(values[j]).any():
-            raise infinite_value(name)
-        raise TableError(
-            f"Column {name!r} holds values too large to be squared (near "
-            f"{np.nanmax(np.abs(values[j])):.3g}): rescale the column."
-        )
-    return out
-
-
-def _whole(moments: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Moments of columns over all classes: (columns, 6)."""
-    out = np.zeros((len(moments), 1, 6))
-    for c in range(moments.shape[1]):
-        _core.merge_moments(out, np.ascontiguousarray(moments[:, c : c + 1]))
-    return out[:, 0]
 
 
 def _new_tables(
@@ -260,10 +223,9 @@ def _counted(
     return [(c.levels, table) for c, table in batch]
 
 
-def _spread_axis(values: NDArray[Any], places: NDArray[np.int64], n: int) -> NDArray[Any]:
-    out = np.zeros((*values.shape[:-1], n))
-    out[..., places] = values
-    return out
+def over_classes(counts: Floats) -> Floats:
+    """Sum over classes, the last axis, which stays."""
+    return np.repeat(counts.sum(axis=-1, keepdims=True), counts.shape[-1], axis=-1)
 
 
 def _sorted_order(levels: Sequence[Value]) -> list[int]:

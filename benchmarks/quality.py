@@ -1,0 +1,154 @@
+"""How good are the probabilities? Our models and their peers, cross-validated over many tables.
+
+    python benchmarks/quality.py --out results/quality     # runs, or goes on where it stopped
+    python benchmarks/quality.py --out results/quality --report docs/studies
+    python benchmarks/quality.py --out results/quality --methods LessNaive "gradient boosting"
+
+The tables are those of the manifest in the folder LESSNAIVE_DATA_HOME, with up to 25,000 rows. Rows
+of classes with fewer than five rows are left out. All methods see the same five folds (stratified,
+shuffled, seed 0), and choose whatever they choose inside the training rows. Each result is kept as
+soon as it is there, so that a run can be stopped at any time. Peers that are not installed are left
+out: the extra "bench" has them. Times count only if nothing else runs on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import sys
+import warnings
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from quality_methods import METHODS, available
+from quality_report import report
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from lessnaive.datasets import fetch
+from reproduce.cache import ResultFile
+
+FOLDS = 5
+SMALLEST = 1e-12
+QUICK_TABLES = ("iris", "zoo", "heart-statlog", "cryotherapy", "bupa", "car")
+
+
+def tables(most_rows: int) -> list[str]:
+    """Names of the tables for classification in the data home, the small ones first."""
+    home = os.environ.get("LESSNAIVE_DATA_HOME")
+    if home is None:
+        sys.exit("Set LESSNAIVE_DATA_HOME to a folder of tables with a manifest.json.")
+    entries = json.loads((Path(home) / "manifest.json").read_text(encoding="utf-8"))
+    found = [e for e in entries if e["task"] == "classification" and e["rows"] <= most_rows]
+    return [e["name"] for e in sorted(found, key=lambda e: (e["rows"], e["name"]))]
+
+
+@lru_cache(maxsize=1)
+def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Get a table, without classes that are too rare."""
+    X, y = fetch(name, backend="pandas")
+    y = np.asarray(y).astype(str)
+    counts = pd.Series(y).value_counts()
+    rows = np.isin(y, counts.index[counts >= FOLDS])
+    return X[rows].reset_index(drop=True), y[rows]
+
+
+def measure(method: str, table: str, fold: int) -> dict[str, Any]:
+    """Fit one method to the training rows of one fold, and judge it by the others."""
+    X, y = load(table)
+    splits = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)
+    train, test = list(splits)[fold]
+    start = perf_counter()
+    model = METHODS[method]()
+    model.fit(X.iloc[train], y[train])
+    fitted = perf_counter()
+    probability = np.asarray(model.predict_proba(X.iloc[test]), dtype=np.float64)
+    done = perf_counter()
+    classes = [str(c) for c in model.classes_]
+    truth = np.searchsorted(classes, y[test])
+    own = np.clip(probability[np.arange(len(test)), truth], SMALLEST, 1.0)
+    return {
+        "rows": len(y),
+        "columns": X.shape[1],
+        "classes": len(classes),
+        "log_loss": -float(np.log(own).mean()),
+        "accuracy": float((probability.argmax(axis=1) == truth).mean()),
+        "auc": area(probability, truth),
+        "fit_seconds": fitted - start,
+        "predict_seconds": done - fitted,
+    }
+
+
+def area(probability: np.ndarray, truth: np.ndarray) -> float:
+    """Area under the ROC curve; with more than two classes the mean of each against the rest."""
+    if probability.shape[1] == 2:
+        return float(roc_auc_score(truth, probability[:, 1]))
+    present = [c for c in range(probability.shape[1]) if (truth == c).any()]
+    return float(np.mean([roc_auc_score(truth == c, probability[:, c]) for c in present]))
+
+
+def run(results: ResultFile, names: list[str], methods: list[str]) -> None:
+    """Measure what has not been measured yet."""
+    cells = [(t, m, f) for t in names for m in methods for f in range(FOLDS)]
+    waiting = [cell for cell in cells if cell not in results]
+    from rich.progress import track
+
+    for table, method, fold in track(waiting, description="tables x methods x folds"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of peers, and of paths that end early
+            row = measure(method, table, fold)
+        results.add({"table": table, "method": method, "fold": fold, **row})
+
+
+def half(table: str) -> int:
+    """1 for tables that choices were made by, 2 for those that confirm them."""
+    return 1 + int(hashlib.md5(table.encode()).hexdigest(), 16) % 2
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that were compared."""
+    out = {}
+    for name in ("lessnaive", "scikit-learn", "interpret-core", "catboost", "khiops"):
+        try:
+            out[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return out
+
+
+def keep(results: ResultFile, file: Path) -> None:
+    """Write all results as one CSV file, a line for each table, method and fold."""
+    frame = pd.DataFrame(results.rows).sort_values(["table", "method", "fold"])
+    frame.round(6).to_csv(file, index=False, quoting=csv.QUOTE_MINIMAL, lineterminator="\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder for the results")
+    parser.add_argument("--quick", action="store_true", help="six small tables")
+    parser.add_argument("--tables", nargs="+", help="these tables only")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
+    parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
+    parser.add_argument("--report", type=Path, help="write the tables of the page there, and stop")
+    options = parser.parse_args()
+    results = ResultFile(options.out / "quality.jsonl", ("table", "method", "fold"))
+    if options.report:
+        report(pd.DataFrame(results.rows), options.report, half, versions())
+        keep(results, options.report / "quality_results.csv")
+        return
+    names = list(QUICK_TABLES) if options.quick else options.tables or tables(options.max_rows)
+    run(results, names, options.methods or available())
+
+
+if __name__ == "__main__":
+    main()

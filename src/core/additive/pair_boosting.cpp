@@ -1,0 +1,145 @@
+#include "additive/pair_boosting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lessnaive {
+namespace {
+
+// A fall of the loss by a smaller share is none.
+constexpr double kNoFall = 1e-7;
+
+std::vector<int32_t> rows_with(const double* weights, size_t rows) {
+    std::vector<int32_t> out;
+    for (size_t i = 0; weights != nullptr && i < rows; ++i)
+        if (weights[i] > 0) out.push_back(static_cast<int32_t>(i));
+    return out;
+}
+
+}  // namespace
+
+PairBoosting::PairBoosting(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
+                           std::vector<int32_t> labels, int classes, const double* weights,
+                           const double* held_out, BoostingRules rules)
+    : columns_(columns),
+      labels_(std::move(labels)),
+      weights_(weights, weights + labels_.size()),
+      outputs_(classes == 2 ? 1 : classes),
+      rules_(rules),
+      grower_(std::move(columns), std::move(partners), rows_with(weights, labels_.size()),
+              rows_with(held_out, labels_.size()), rules.tree) {
+    if (held_out != nullptr) held_weights_.assign(held_out, held_out + labels_.size());
+    std::vector<double> frequency(classes, 0.0);
+    double total = 0;
+    for (size_t i = 0; i < labels_.size(); ++i) {
+        frequency[labels_[i]] += weights_[i];
+        total += weights_[i];
+    }
+    // A class that was not seen is as rare as half a row.
+    for (double& f : frequency) f = std::log(std::max(f, 0.5) / total);
+    if (outputs_ == 1)
+        start_ = {frequency[1] - frequency[0]};
+    else
+        start_ = frequency;
+    used_ = grower_.rows();
+    used_.insert(used_.end(), grower_.held_out().begin(), grower_.held_out().end());
+    scores_.resize(labels_.size() * outputs_);
+    for (size_t i = 0; i < labels_.size(); ++i)
+        std::copy(start_.begin(), start_.end(), scores_.begin() + i * outputs_);
+    chances_.resize(scores_.size());
+    sums_.resize(labels_.size());
+    kept_ = scores_;
+    probabilities();
+    losses_.push_back(held_out_loss());
+}
+
+void PairBoosting::probabilities() {
+    for (int64_t row : used_) {
+        const double* score = scores_.data() + row * outputs_;
+        double* chance = chances_.data() + row * outputs_;
+        if (outputs_ == 1) {
+            chance[0] = 1 / (1 + std::exp(-score[0]));
+            continue;
+        }
+        const double highest = *std::max_element(score, score + outputs_);
+        double total = 0;
+        for (int k = 0; k < outputs_; ++k) total += chance[k] = std::exp(score[k] - highest);
+        for (int k = 0; k < outputs_; ++k) chance[k] /= total;
+    }
+}
+
+void PairBoosting::look(int output, std::vector<TreeSums>& sums) const {
+    for (int64_t row : grower_.rows()) {
+        const double chance = chances_[row * outputs_ + output], weight = weights_[row];
+        const bool own = outputs_ == 1 ? labels_[row] == 1 : labels_[row] == output;
+        sums[row] = {weight * (chance - (own ? 1.0 : 0.0)), weight * chance * (1 - chance), weight};
+    }
+}
+
+double PairBoosting::held_out_loss() const {
+    double loss = 0;
+    // In the order of the table, so that it does not depend on the trees.
+    for (size_t i = 0; i < held_weights_.size(); ++i) {
+        if (!(held_weights_[i] > 0)) continue;
+        const double* score = scores_.data() + i * outputs_;
+        if (outputs_ == 1) {
+            const double margin = labels_[i] == 1 ? score[0] : -score[0];
+            loss += held_weights_[i] *
+                    (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
+            continue;
+        }
+        const double highest = *std::max_element(score, score + outputs_);
+        double total = 0;
+        for (int k = 0; k < outputs_; ++k) total += std::exp(score[k] - highest);
+        loss += held_weights_[i] * (highest + std::log(total) - score[labels_[i]]);
+    }
+    return loss;
+}
+
+bool PairBoosting::advance(int rounds) {
+    for (int r = 0; r < rounds && !over_; ++r) {
+        const int round = this->rounds() + 1;
+        bool grown = false;
+        for (int output = 0; output < outputs_; ++output) {
+            look(output, sums_);
+            for (TreeLeaf leaf : grower_.grow(sums_)) {
+                grown = true;
+                leaf.value *= rules_.rate;
+                for (int64_t i = leaf.begin; i < leaf.end; ++i)
+                    scores_[int64_t{grower_.rows()[i]} * outputs_ + output] += leaf.value;
+                for (int64_t i = leaf.held_begin; i < leaf.held_end; ++i)
+                    scores_[int64_t{grower_.held_out()[i]} * outputs_ + output] += leaf.value;
+                leaves_.push_back({leaf, round, output});
+            }
+        }
+        if (!grown) {
+            over_ = true;
+            break;
+        }
+        probabilities();
+        losses_.push_back(held_out_loss());
+        if (held_weights_.empty()) continue;
+        if (losses_.back() < losses_[best_] - kNoFall * std::fabs(losses_[best_])) {
+            best_ = round;
+            kept_ = scores_;
+        }
+        over_ = round - best_ >= rules_.patience;
+    }
+    return over_;
+}
+
+void PairBoosting::add_table(int first, int second, int rounds, double* out) const {
+    const int wide = second < 0 ? 1 : columns_[second].n_codes;
+    for (const auto& [leaf, round, output] : leaves_) {
+        if (round > rounds || leaf.first != first || leaf.second != second) continue;
+        for (int a = 0; a < columns_[first].n_codes; ++a) {
+            if (!leaf.first_codes[a]) continue;
+            for (int b = 0; b < wide; ++b)
+                if (second < 0 || leaf.second_codes[b])
+                    out[(static_cast<int64_t>(a) * wide + b) * outputs_ + output] += leaf.value;
+        }
+    }
+}
+
+}  // namespace lessnaive

@@ -1,0 +1,104 @@
+// Trees that look at no more than two columns on any way from the root to a leaf, and only at two
+// that may stand together: a sum of such trees is a sum of tables over columns and pairs.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <vector>
+
+namespace lessnaive {
+
+// A column of codes: 0 is missing, 1 to n_codes - 1 are bins in order, or categories.
+struct TreeColumn {
+    const uint8_t* codes;
+    int n_codes;
+    bool ordered;
+};
+
+using CodeSet = std::bitset<256>;
+
+// What a row adds to the sums of a node, and the sums themselves.
+struct TreeSums {
+    double gradient = 0, hessian = 0, weight = 0, unused = 0;
+
+    void add(const TreeSums& other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        weight += other.weight;
+        unused += other.unused;
+    }
+    void subtract(const TreeSums& other) {
+        gradient -= other.gradient;
+        hessian -= other.hessian;
+        weight -= other.weight;
+    }
+};
+
+// The rows of a leaf are those whose codes are in both sets; a column of -1 is no condition.
+struct TreeLeaf {
+    int first = -1, second = -1;  // first < second, if there are two
+    CodeSet first_codes, second_codes;
+    double value = 0;
+    int64_t begin = 0, end = 0;            // its training rows, in the order of the grower
+    int64_t held_begin = 0, held_end = 0;  // its held-out rows
+};
+
+struct TreeRules {
+    int leaves;           // at most
+    double l2;            // added to the sum of the second derivatives
+    double least_weight;  // of the training rows of a leaf
+};
+
+// Grows trees on the same rows and columns, one after the other.
+class TreeGrower {
+  public:
+    // partners[j]: the columns that may stand beside column j. Held-out rows go along, and are not
+    // learned from.
+    TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
+               std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules);
+
+    // sums[i] belongs to row i of the table. The value of a leaf is the Newton step
+    // -gradient / (hessian + l2). No leaves if no split gains anything.
+    const std::vector<TreeLeaf>& grow(const std::vector<TreeSums>& sums);
+
+    // Training rows and held-out rows, in an order in which the rows of a leaf stand together.
+    const std::vector<int32_t>& rows() const { return rows_; }
+    const std::vector<int32_t>& held_out() const { return held_out_; }
+
+  private:
+    struct Split {
+        double gain = 0;
+        int column = -1;
+        CodeSet left;
+    };
+    struct Node {
+        TreeLeaf leaf;
+        TreeSums total;
+        Split split;
+        int histogram = -1;
+    };
+
+    std::vector<int> allowed(const TreeLeaf& leaf) const;
+    void count(const TreeLeaf& leaf, const std::vector<int>& columns,
+               const std::vector<TreeSums>& sums, std::vector<TreeSums>& histogram) const;
+    void find_split(Node& node) const;
+    Split best_ordered(int column, const TreeSums* bins, const TreeSums& total) const;
+    Split best_grouped(int column, const TreeSums* bins, const TreeSums& total) const;
+    void divide(const Node& node, Node& left, Node& right);
+    void count_children(Node& parent, Node& left, Node& right, const std::vector<TreeSums>& sums);
+    double score(const TreeSums& sums) const {
+        return sums.gradient * sums.gradient / (sums.hessian + rules_.l2);
+    }
+    bool is_large_enough(const TreeSums& sums) const;
+
+    std::vector<TreeColumn> columns_;
+    std::vector<std::vector<int>> partners_;
+    std::vector<int32_t> all_rows_, all_held_out_, rows_, held_out_, buffer_;
+    TreeRules rules_;
+    std::vector<int> offsets_;  // of the bins of each column in a histogram
+    std::vector<std::vector<TreeSums>> histograms_;
+    std::vector<int> free_;
+    std::vector<TreeLeaf> leaves_;
+};
+
+}  // namespace lessnaive

@@ -1,0 +1,300 @@
+"""What is counted of a column, and the likelihood that comes of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.likelihood.categorical import categorical_log_likelihood
+from lessnaive.likelihood.settings import LikelihoodSettings
+from lessnaive.plain import Node
+from lessnaive.scorecard import Term
+from lessnaive.table import Column
+
+__all__ = [
+    "AdditiveStatistics",
+    "ColumnStatistics",
+    "NumericStatistics",
+    "OwnScores",
+    "SumsByClass",
+    "spread_classes",
+    "update_all",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[Any]
+
+
+class OwnScores(NamedTuple):
+    """What the other rows say about the own class of each row.
+
+    Attributes
+    ----------
+    scores : array
+        For a table its scores, in the same shape; for a curve one number per row.
+    sharpness : array of shape (n_rows,) or None
+        For a parabola whose variance all classes share, the ratio of that variance to the one
+        without the row: leaving a row out changes the other classes too.
+    """
+
+    scores: Floats
+    sharpness: Floats | None = None
+
+
+class ColumnStatistics(ABC):
+    """What is known of one column by class, from which its term is made.
+
+    This is all that models ask of a column, so that a new likelihood is a class of this kind.
+    """
+
+    #: What the bins of the column cost in nats, where that is known.
+    preparation_cost: float = np.nan
+    #: Whether rows can be added in batches for ever, in bounded memory.
+    can_go_on: ClassVar[bool] = False
+
+    @abstractmethod
+    def has_values(self) -> bool:
+        """Whether any row had a value."""
+
+    @abstractmethod
+    def term(
+        self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0
+    ) -> Term:
+        """Return the log-likelihood of the column.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        place : int
+            Its place in the schema.
+        settings : LikelihoodSettings
+            How.
+        left_out : float, default=0.0
+            Weight that is taken off all counts of a table, for :meth:`own_scores`; curves, which
+            depend on the row, stay as they are.
+
+        Returns
+        -------
+        Term
+        """
+
+    @abstractmethod
+    def pooled(self) -> Self:
+        """Return what would be known if the classes were all the same: each has all the rows."""
+
+    @abstractmethod
+    def own_scores(
+        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+    ) -> OwnScores:
+        """Return what the term says about each row's own class if that row is left out.
+
+        Parameters
+        ----------
+        term : Term
+            What :meth:`term` returned for this weight left out.
+        column : Column
+            The rows.
+        labels : array of shape (n_rows,)
+            Place of each row's class.
+        settings : LikelihoodSettings
+            How.
+        left : float
+            The weight that is left out.
+
+        Returns
+        -------
+        OwnScores
+        """
+
+    def table(self, *, use_missing: bool) -> Floats | None:
+        """Return the weight of each value by class; None for numbers, which have none."""
+        return None
+
+
+class AdditiveStatistics(ColumnStatistics):
+    """Statistics to which rows can be added: sums over rows."""
+
+    @classmethod
+    @abstractmethod
+    def summed(
+        cls, pairs: Sequence[tuple[Self, Column]], labels: Labels, weights: Floats | None
+    ) -> Iterable[Any]:
+        """Return what several columns become when rows are added; nothing changes yet.
+
+        Parameters
+        ----------
+        pairs : sequence of (statistics, Column)
+            What is known so far, and the rows.
+        labels : array of shape (n_rows,)
+            Place of each row's class.
+        weights : array of shape (n_rows,) or None
+            Sample weights.
+
+        Returns
+        -------
+        iterable
+            One for each pair, for :meth:`adopt`. TableError if a column holds what this likelihood
+            cannot have.
+        """
+
+    @abstractmethod
+    def adopt(self, sums: Any) -> None:
+        """Become what :meth:`summed` returned."""
+
+
+class NumericStatistics(AdditiveStatistics):
+    """Statistics of a numeric column whose likelihood is a curve."""
+
+    missing: Any
+
+    def __init__(self, n_classes: int) -> None:
+        """Start without rows."""
+
+    @property
+    @abstractmethod
+    def present(self) -> Floats:
+        """Weight of the rows with a value, by class."""
+
+    @abstractmethod
+    def log_density_without(
+        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
+    ) -> Floats:
+        """Return the log-density of each value in its own class without it; NaN where missing."""
+
+    def has_values(self) -> bool:
+        """Whether any row had a value."""
+        return bool(self.present.any())
+
+    def presence(
+        self, settings: LikelihoodSettings, left_out: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """Log-probabilities of having no value and of having one; 0 if they do not count."""
+        if not (settings.counts_missing and self.missing.any()):
+            return np.zeros(len(self.missing)), np.zeros(len(self.missing))
+        counts = np.stack([self.missing, self.present])
+        absent, present = categorical_log_likelihood(counts, settings.smoothing, left_out)
+        return absent, present
+
+    def own_scores(
+        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+    ) -> OwnScores:
+        """Return the log-density of each value in its own class without it."""
+        values = np.asarray(column.numbers(), dtype=np.float64)
+        density = self.log_density_without(values, labels, settings, left)
+        absent, present = self.presence(settings, left)
+        there = ~np.isnan(density)
+        scores = np.where(there, density + present[labels], absent[labels])
+        return OwnScores(scores, self.sharpness(values, labels, settings, left))
+
+    def sharpness(
+        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
+    ) -> Floats | None:
+        """Return how leaving a row out changes a variance that all classes share, if one does."""
+        return None
+
+
+class SumsByClass(NumericStatistics):
+    """Sums over rows, by class, with which any number of rows can be summed up.
+
+    A subclass names the sums in ``keys``; the last one is the weight of the rows without a value.
+
+    Attributes
+    ----------
+    sums : array of shape (n_classes, n_keys)
+        The sums.
+    """
+
+    can_go_on = True
+    #: Names of the sums in model files.
+    keys: ClassVar[tuple[str, ...]]
+    #: Which of them are means and grow with no weight.
+    means: ClassVar[frozenset[str]] = frozenset()
+    #: The name of the likelihood in model files, if the names of the sums do not tell.
+    likelihood: ClassVar[str | None] = None
+
+    def __init__(self, n_classes: int) -> None:
+        self.sums = np.zeros((n_classes, len(self.keys)))
+
+    @property
+    def present(self) -> Floats:
+        """Weight of the rows with a value, by class."""
+        return self.sums[:, 0]
+
+    @property
+    def missing(self) -> Floats:
+        """Weight of the rows without a value, by class."""
+        return self.sums[:, -1]
+
+    def add_missing(self, weights: Floats) -> None:
+        """Add rows without a value, of these weights by class."""
+        self.sums[:, -1] += weights
+
+    def adopt(self, sums: Any) -> None:
+        """Become what ``summed`` returned."""
+        self.sums = sums
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor; means stay where they are."""
+        self.sums = self.sums * np.array([1.0 if k in self.means else factor for k in self.keys])
+
+    def decayed(self, factor: float) -> Self:
+        """Return the same with all weights multiplied by a factor."""
+        if factor == 1:
+            return self
+        out = type(self)(len(self.sums))
+        out.sums = self.sums
+        out.decay(factor)
+        return out
+
+    def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
+        """Make room for new classes: class c becomes class places[c]."""
+        self.sums = np.ascontiguousarray(spread_classes(self.sums.T, places, n_classes).T)
+
+    def n_bytes(self) -> int:
+        """Bytes that it takes."""
+        return self.sums.nbytes
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the sums as plain data."""
+        named = {} if self.likelihood is None else {"likelihood": self.likelihood}
+        return named | {k: v.tolist() for k, v in zip(self.keys, self.sums.T, strict=True)}
+
+    @classmethod
+    def from_plain(cls, node: Node, n_classes: int) -> Self:
+        """Return the sums that plain data describes; ModelFormatError if it describes none."""
+        named = () if cls.likelihood is None else ("likelihood",)
+        fields = node.record(*named, *cls.keys)
+        out = cls(n_classes)
+        for place, key in enumerate(cls.keys):
+            lowest = {"low": 0.0} if key in ("weight", "missing") else {}
+            out.sums[:, place] = fields[key].numbers(n_classes, **lowest)
+        return out
+
+
+def spread_classes(values: NDArray[Any], places: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """Return values by class (the last axis) among more classes: class c is class places[c]."""
+    out = np.zeros((*values.shape[:-1], n))
+    out[..., places] = values
+    return out
+
+
+def update_all(
+    statistics: Sequence[AdditiveStatistics],
+    columns: Sequence[Column],
+    labels: Labels,
+    weights: Floats | None,
+) -> None:
+    """Add the rows of a batch to the statistics of its columns: all of them, or none on error."""
+    pairs = list(zip(statistics, columns, strict=True))
+    new = []
+    for kind in dict.fromkeys(type(mine) for mine in statistics):
+        own = [(mine, column) for mine, column in pairs if type(mine) is kind]
+        sums = kind.summed(own, labels, weights)
+        new += [(mine, sum_) for (mine, _), sum_ in zip(own, sums, strict=True)]
+    for mine, sum_ in new:
+        mine.adopt(sum_)

@@ -1,0 +1,95 @@
+"""Lines: the scores of linear models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from lessnaive.plain import Node
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Floats,
+    Segments,
+    Term,
+    TermRow,
+    anchors,
+    numeric_place,
+)
+from lessnaive.scorecard.terms.operands import Quadratic
+from lessnaive.table import Column, Schema
+
+__all__ = ["LinearTerm"]
+
+
+class LinearTerm(Term):
+    """A line in x for each class: slope (x - center), and nothing where x is missing.
+
+    Attributes
+    ----------
+    center : float
+        Where the line crosses 0.
+    slope : array of shape (n_classes,)
+        Score per unit.
+    counts : array of shape (2, n_classes)
+        Weight of the training rows with a missing value and with a value.
+    """
+
+    type = "linear"
+
+    def __init__(
+        self, name: str, inputs: tuple[int, ...], center: float, slope: Floats, counts: Floats
+    ) -> None:
+        super().__init__(name, inputs)
+        self.center = center
+        self.slope = slope
+        self.counts = counts
+
+    def operand(self, columns: Sequence[Column]) -> Quadratic:
+        """Return the values of the column and the lines."""
+        lines = np.stack([np.full_like(self.slope, self.center), self.slope])
+        return Quadratic(columns[0].numbers(), lines)
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        return type(self)(self.name, self.inputs, self.center, self.slope * weights, self.counts)
+
+    def breaks(self) -> Floats:
+        """Return no edges: a line has none."""
+        return np.empty(0)
+
+    def on_edges(self, edges: Floats) -> Segments:
+        """Return the line in each segment."""
+        offset = (anchors(edges) - self.center)[:, None] * self.slope
+        slope = np.broadcast_to(self.slope, offset.shape)
+        missing = np.zeros_like(self.slope)
+        return Segments(offset, slope, missing, None if len(edges) else self.counts)
+
+    def rows(self) -> Iterator[TermRow]:
+        """One line with the score of one unit above the center."""
+        yield TermRow(f"{self.center:.6g} + 1", self.slope, self.counts[1])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the term as plain data."""
+        return {
+            "type": self.type,
+            "name": self.name,
+            "inputs": list(self.inputs),
+            "center": self.center,
+            "slope": self.slope.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        fields = node.record("type", "name", "inputs", "center", "slope", "counts")
+        inputs = numeric_place(node, schema, "line")
+        return cls(
+            fields["name"].text(),
+            inputs,
+            fields["center"].number(),
+            fields["slope"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["counts"].matrix(2, n_classes, 0.0),
+        )

@@ -1,0 +1,136 @@
+"""Pairs: a table of scores over the codes of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from lessnaive.plain import Node
+from lessnaive.scorecard.terms.base import LARGEST_SCORE, Floats, Term, TermRow, input_places
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows
+from lessnaive.scorecard.terms.operands import PairLookup
+from lessnaive.scorecard.terms.table import ENCODINGS
+from lessnaive.table import Column, Schema
+
+__all__ = ["PairTerm"]
+
+_KINDS: dict[str, type[Encoding]] = {kind.key: kind for kind in ENCODINGS.values()}
+
+
+class PairTerm(Term):
+    """One score per class and pair of codes of two columns.
+
+    Attributes
+    ----------
+    encodings : pair of Encoding
+        Which value has which code, in the first and in the second column.
+    scores : array of shape (1 + n_first + 1, 1 + n_second + 1, n_classes)
+        On both axes the first place is for missing, the last for values never seen in training.
+    counts : array of the same shape
+        Weight of the training rows.
+
+    Examples
+    --------
+    Two columns that say nothing alone, but together:
+
+    >>> import numpy as np
+    >>> from lessnaive.scorecard.terms.encodings import Intervals, Values
+    >>> from lessnaive.scorecard import PairTerm, Scorecard
+    >>> from lessnaive.table import Schema, read_table
+    >>> scores = np.zeros((4, 4, 2))
+    >>> scores[1:-1, 1:-1, 1] = [[2.0, -2.0], [-2.0, 2.0]]
+    >>> encodings = (Intervals([0.5]), Values(["a", "b"]))
+    >>> term = PairTerm("x0 & x1", (0, 1), encodings, scores, np.ones((4, 4, 2)))
+    >>> X = [[0.0, "a"], [1.0, "a"], [1.0, "b"], [1.0, "c"], [np.nan, "b"]]
+    >>> schema = Schema.of(read_table(X), "from_dtype")
+    >>> card = Scorecard("Example", schema, np.array(["no", "yes"]), np.zeros(2), [term])
+    >>> card.joint_log_probability(X)[:, 1]
+    array([ 2., -2.,  2.,  0.,  0.])
+    """
+
+    type = "pair"
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        encodings: tuple[Encoding, Encoding],
+        scores: Floats,
+        counts: Floats,
+    ) -> None:
+        super().__init__(name, inputs)
+        self.encodings = encodings
+        self.scores = scores
+        self.counts = counts
+
+    def operand(self, columns: Sequence[Column]) -> PairLookup:
+        """Return the codes of both columns and the table to look up."""
+        first, second = (
+            _with_array(encoding.rows(column))
+            for encoding, column in zip(self.encodings, columns, strict=True)
+        )
+        return PairLookup(*first, *second, self.scores)
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        scores = self.scores * weights
+        return type(self)(self.name, self.inputs, self.encodings, scores, self.counts)
+
+    def rows(self) -> Iterator[TermRow]:
+        """One line per pair of codes that was seen in training or has a score."""
+        first, second = (
+            ["(missing)", *encoding.labels(), "(unseen)"] for encoding in self.encodings
+        )
+        shown = self.scores.any(axis=2) | self.counts.any(axis=2)
+        for a, b in np.argwhere(shown).tolist():
+            yield TermRow(f"{first[a]} & {second[b]}", self.scores[a, b], self.counts[a, b])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the term as plain data."""
+        return {
+            "type": self.type,
+            "name": self.name,
+            "inputs": list(self.inputs),
+            "encodings": [{encoding.key: encoding.to_plain()} for encoding in self.encodings],
+            "scores": self.scores.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        fields = node.record("type", "name", "inputs", "encodings", "scores", "counts")
+        inputs = input_places(fields["inputs"], schema, 2)
+        items = fields["encodings"].items()
+        if len(items) != 2:
+            raise fields["encodings"].error(f"expected two encodings, got {len(items)}")
+        first, second = (
+            _encoding_from_plain(item, schema, place)
+            for item, place in zip(items, inputs, strict=True)
+        )
+        shape = (first.n_codes + 2, second.n_codes + 2, n_classes)
+        return cls(
+            fields["name"].text(),
+            inputs,
+            (first, second),
+            fields["scores"].cube(*shape, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["counts"].cube(*shape, 0.0),
+        )
+
+
+def _encoding_from_plain(node: Node, schema: Schema, place: int) -> Encoding:
+    entries = node.entries()
+    if len(entries) != 1:
+        raise node.error(f"expected one key of {', '.join(_KINDS)}, got {len(entries)} keys")
+    ((key, content),) = entries.items()
+    kind = _KINDS[Node(key, node.path).choice(_KINDS)]
+    if kind is Intervals and schema.categorical[place]:
+        raise node.error(f"column {place} of the schema is categorical and has no intervals")
+    return kind.from_plain(content)
+
+
+def _with_array(rows: Rows) -> tuple[Any, int, Any]:
+    places = None if rows.places is None else np.array(rows.places, dtype=np.uint32)
+    return rows.codes, rows.shift, places

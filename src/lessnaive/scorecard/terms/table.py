@@ -1,0 +1,130 @@
+"""Tables of scores: one row for each code of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from lessnaive.plain import Node
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Floats,
+    Segments,
+    Term,
+    TermRow,
+    input_places,
+)
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.scorecard.terms.operands import Lookup
+from lessnaive.table import Column, Schema, Value
+
+__all__ = ["ENCODINGS", "TableTerm"]
+
+#: The encodings by the type of their terms in model files.
+ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
+
+
+class TableTerm(Term):
+    """One score per code and class: a code is a value, a group of values, or an interval.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        Which value has which code.
+    scores : array of shape (1 + n_codes + 1, n_classes)
+        Row 0 is for missing, the last row for values never seen in training.
+    counts : array of shape (1 + n_codes + 1, n_classes)
+        Weight of the training rows.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        encoding: Encoding,
+        scores: Floats,
+        counts: Floats,
+    ) -> None:
+        super().__init__(name, inputs)
+        self.encoding = encoding
+        self.scores = scores
+        self.counts = counts
+
+    @property
+    def type(self) -> str:  # type: ignore[override]
+        """The name of the type in model files."""
+        return self.encoding.type
+
+    @property
+    def levels(self) -> list[Value]:
+        """The values, in the order of the rows, where each has a code of its own."""
+        if type(self.encoding) is not Values:
+            raise AttributeError(f"a term of {self.type} has no levels")
+        return self.encoding.levels
+
+    def operand(self, columns: Sequence[Column]) -> Lookup:
+        """Return the rows of scores to look up."""
+        return self.operands(columns, self.scores)[0]
+
+    def operands(self, columns: Sequence[Column], *tables: Floats) -> list[Lookup]:
+        """Return the rows to look up in each of several tables of the shape of the scores."""
+        codes, shift, places = self.encoding.rows(columns[0])
+        return [
+            Lookup(codes, shift, table if places is None else table.take(places, axis=0))
+            for table in tables
+        ]
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the term with its scores multiplied by a weight per class."""
+        scores = self.scores * weights
+        return type(self)(self.name, self.inputs, self.encoding, scores, self.counts)
+
+    def breaks(self) -> Floats:
+        """Return the edges of its intervals."""
+        return self.encoding.breaks()
+
+    def on_edges(self, edges: Floats) -> Segments:
+        """Return the steps as lines of slope 0."""
+        codes = 1 + np.searchsorted(self.breaks(), np.append(edges, np.inf))
+        offset = self.scores[codes]
+        same = len(codes) == self.encoding.n_codes
+        counts = self.counts[:-1] if same else None
+        return Segments(offset, np.zeros_like(offset), self.scores[0], counts)
+
+    def rows(self) -> Iterator[TermRow]:
+        """One line per code; one for missing if it was seen in training or has a score."""
+        if self.counts[0].any() or self.scores[0].any():
+            yield TermRow("(missing)", self.scores[0], self.counts[0])
+        for row, label in enumerate(self.encoding.labels(), start=1):
+            yield TermRow(label, self.scores[row], self.counts[row])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the term as plain data."""
+        return {
+            "type": self.type,
+            "name": self.name,
+            "inputs": list(self.inputs),
+            self.encoding.key: self.encoding.to_plain(),
+            "scores": self.scores.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
+        """Return the term that plain data describes."""
+        kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
+        fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
+        (place,) = input_places(fields["inputs"], schema)
+        if kind is Intervals and schema.categorical[place]:
+            raise node.error(f"column {place} of the schema is categorical and has no intervals")
+        encoding = kind.from_plain(fields[kind.key])
+        shape = (encoding.n_codes + 2, n_classes)
+        return cls(
+            fields["name"].text(),
+            (place,),
+            encoding,
+            fields["scores"].matrix(*shape, -LARGEST_SCORE, LARGEST_SCORE),
+            fields["counts"].matrix(*shape, 0.0),
+        )
