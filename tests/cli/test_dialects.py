@@ -127,8 +127,8 @@ def test_bytes_that_are_not_in_the_encoding(cli, command):
     answer, _ = learn(cli, command, "t.csv", content, "--encoding", "ascii")
     refused(
         answer,
-        "t.csv is not text in ascii (can't decode byte 0xc3: ordinal not in range(128)): name another "
-        "--encoding.",
+        "t.csv is not text in ascii (can't decode byte 0xc3: ordinal not in range(128)): name "
+        "another --encoding.",
     )
 
 

@@ -98,10 +98,20 @@ def _count(term: Term, columns: list[Column], rows: Floats) -> _Shares:
         return _Shares(term.counts.sum(axis=1), np.asarray(of_code, dtype=np.float64), True)
     missing = np.zeros(len(rows), dtype=bool)
     for column in columns:
-        missing |= np.isnan(column.numbers())
-    counts = np.asarray(term.counts, dtype=np.float64).sum(axis=1)  # type: ignore[attr-defined]
+        missing |= _is_missing(column)
     now: Floats = np.array([rows[missing].sum(), rows[~missing].sum(), 0.0])
-    return _Shares(np.array([counts[0], counts[1:].sum(), 0.0]), now, False)
+    counts = np.asarray(term.counts)  # type: ignore[attr-defined]
+    gaps = counts[0].sum()
+    if counts.ndim == 3:  # a pair, whose first row and column are for missing values
+        gaps += counts[1:, 0].sum()
+    return _Shares(np.array([gaps, counts.sum() - gaps, 0.0]), now, False)
+
+
+def _is_missing(column: Column) -> NDArray[np.bool_]:
+    if column.kind.is_numeric and not column.declared_categorical:
+        return np.asarray(np.isnan(column.numbers()))
+    coded = column.coded()
+    return np.asarray(coded.codes.astype(np.int64) + coded.shift == 0)
 
 
 def stability_index(before: Floats, now: Floats) -> float:

@@ -136,10 +136,10 @@ def prediction_columns(
     taken = [name for name in keep if name in names]
     if taken:
         raise InputError(f"--keep {taken[0]!r} is the name of a column that predict writes.")
-    probabilities = model.predict_proba(read_rows(file, model, known=keep))
     columns: dict[str, Sequence[Any]] = {}
     if keep:
         columns.update(_kept(file, keep))
+    probabilities = model.predict_proba(read_rows(file, model, known=keep))
     chosen = probabilities.argmax(axis=1)
     if threshold is not None:
         chosen = (probabilities[:, 1] >= threshold).astype(np.int64)

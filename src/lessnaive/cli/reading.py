@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import sys
 from collections import Counter
@@ -74,8 +76,13 @@ class TableFile:
     @cached_property
     def names(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self.read().column_names
-        return names
+        if self.is_parquet:
+            names: list[str] = self._read_parquet().column_names
+            return names
+        with self._open_text() as file:
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+            rows = csv.reader(lines, delimiter=self.separator)
+            return next((row for row in rows if row), [])
 
     def read_as_written(self, names: Sequence[str]) -> pa.Table:
         """Read some columns of the table; those of a CSV file as text, just as it stands there."""

@@ -11,7 +11,6 @@ from typing import TextIO
 import click
 
 from lessnaive.cli.app import app
-from lessnaive.cli.display import printable
 from lessnaive.exceptions import ModelFormatError, TableError
 
 __all__ = ["run"]
@@ -48,6 +47,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _say(message: str) -> None:
     """Print a message as one line on stderr."""
+    from lessnaive.cli.display import printable
+
     line = printable(" ".join(message.split()))
     print(f"lessnaive: {line}", file=sys.stderr, flush=True)
 

@@ -133,8 +133,8 @@ def evaluate_model(model: Any, rows: LabelledRows) -> Evaluation:
 def _training_shares(scorecard: Any) -> NDArray[np.float64]:
     """Shares of the classes in the training rows, by the counts of a term; else the priors."""
     for term in scorecard.terms:
-        counts = np.asarray(term.counts, dtype=np.float64).sum(axis=0)
-        if counts.shape == scorecard.intercept.shape and counts.sum() > 0:
+        counts = np.asarray(term.counts).reshape(-1, len(scorecard.classes)).sum(axis=0)
+        if counts.sum() > 0:
             return np.asarray(counts / counts.sum())
     shares = np.exp(scorecard.intercept - scorecard.intercept.max())
     return np.asarray(shares / shares.sum())

@@ -75,7 +75,7 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
     "numeric": [StrOptions({*NUMERIC_LIKELIHOODS, *get_args(Discretization)})],
     "categorical": [StrOptions({"values", "modl"})],
-    "n_bins": [Interval(Integral, 2, None, closed="left")],
+    "n_bins": [Interval(Integral, 2, 1_000_000, closed="both")],
     "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
     "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
     "missing": [StrOptions({"ignore", "category"})],

@@ -94,7 +94,7 @@ class LevelScores:
             else:
                 parameters = self._by_level(operand.parameters)
                 self._quadratics[j] = operand._replace(parameters=parameters)
-            self.speaks[j] = bool((operand[-1] != 0).any())
+            self.speaks[j] = bool(second.counts[1:].any())  # type: ignore[attr-defined]
 
     def _by_level(self, values: Floats) -> Floats:
         """(..., class and level) as (..., class, level)."""
