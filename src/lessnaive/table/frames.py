@@ -179,8 +179,16 @@ def _to_numpy(series: nw.Series[Any]) -> NDArray[Any]:
     if native.null_count:
         if series.dtype.is_integer():
             native = native.cast("float64", safe=False)
-        native = native.fill_null(float("nan"))
+        native = native.fill_null(_arrow_nan(native.type))
     return _arrow_memory(native)
+
+
+def _arrow_nan(kind: Any) -> Any:
+    """Return NaN as a scalar of Arrow, which imports pandas to make one of a Python float."""
+    import pyarrow as pa
+
+    memory = pa.py_buffer(np.array([np.nan], dtype=kind.to_pandas_dtype()))
+    return pa.Array.from_buffers(kind, 1, [None, memory])[0]
 
 
 def _arrow_memory(values: Any) -> NDArray[Any]:
