@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_sample_weight
@@ -11,13 +9,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 import lessnaive
 from lessnaive import FractionalNB, NaiveBayes, models
 from lessnaive.datasets import load_penguins
+from lessnaive.models.parameters import ClassWeightParameters
 from lessnaive.table.class_weight import times_class_weight
 
-WITH = [
-    name
-    for name in models.__all__
-    if "class_weight" in inspect.signature(getattr(models, name)).parameters
-]
+WITH = [name for name in models.__all__ if issubclass(getattr(models, name), ClassWeightParameters)]
 
 
 def test_which_models_have_it():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -10,7 +14,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import lessnaive
-from lessnaive import FractionalNB
+from lessnaive import FractionalNB, NaiveBayes
 from lessnaive.stream import memory_bound
 from weighted_tables import generated, table
 
@@ -234,3 +238,40 @@ def test_whether_the_weights_in_use_are_a_minimum(solver, expected):
     X, y = generated(3000, seed=5)
     model = learned(FractionalNB(solver=solver, batch_size=500), X, y, 500)
     assert model.converged_ == expected
+
+
+@pytest.mark.parametrize("kind", [FractionalNB, NaiveBayes])
+def test_threads_that_predict_at_once(kind):
+    """What is made for the first prediction is made once, and right."""
+    X, y = shuffled("mixed")
+    model = learned(kind(), X, y, 50, np.unique(y))
+    expected = copy.deepcopy(model).predict_proba(X)
+    card = copy.deepcopy(model).scorecard_.to_plain()
+    n_threads = 8
+    ready = Barrier(n_threads)
+
+    def predict(_):
+        ready.wait()
+        return model.predict_proba(X), model.scorecard_
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        answers = list(pool.map(predict, range(n_threads)))
+    for probability, scorecard in answers:
+        np.testing.assert_array_equal(probability, expected)
+        assert scorecard is answers[0][1]
+    assert model.scorecard_.to_plain() == card
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_predicting_changes_nothing(solver):
+    X, y = shuffled("mixed")
+    rng = np.random.RandomState(0)
+    model = learned(FractionalNB(solver=solver, random_state=rng), X, y, 50, np.unique(y))
+    before, numbers = dict(vars(model)), rng.get_state()[1].copy()
+    first = model.predict_proba(X)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+    np.testing.assert_array_equal(rng.get_state()[1], numbers)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), first)
+    assert again.objective_ == model.objective_

@@ -195,7 +195,8 @@ ESTIMATORS = ", ".join(lessnaive.models.__all__)
         (drop(*TERMS, 3, "type"), "scorecard.terms[3]: the key 'type' is missing."),
         (put(*TERMS, 3, "type", "pickle"),
          "scorecard.terms[3].type: "
-         "expected one of table, groups, intervals, quadratic, linear, got 'pickle'."),
+         "expected one of table, groups, intervals, quadratic, linear, piecewise, pair, "
+         "got 'pickle'."),
         (put(*TERMS, 3, "type", "quadratic"), "scorecard.terms[3]: the key 'offset' is missing."),
         (put(*TERMS, 1, "inputs", [0]),
          "scorecard.terms[1]: column 0 of the schema is categorical and has no parabola."),

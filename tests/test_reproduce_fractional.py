@@ -17,6 +17,7 @@ from reproduce.fractional_cells import FOLDS, Cell, led17, measure, scores
 from reproduce.fractional_methods import METHODS
 from reproduce.fractional_report import by_table, means_table, write_report
 from reproduce.fractional_solvers import PROBLEMS, SOLVERS, SolverCell, measure_solver
+from resuming import recorded
 
 
 @pytest.fixture
@@ -105,18 +106,11 @@ def test_solvers_are_measured_on_all_rows(problem):
 def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     run(tmp_path / "whole")
     calls = []
-
-    def stop_after_seven(cell):
-        if len(calls) == 7:
-            raise KeyboardInterrupt
-        calls.append(cell)
-        return measure(cell)
-
-    monkeypatch.setattr(fractional, "measure", stop_after_seven)
+    monkeypatch.setattr(fractional, "measure", recorded(measure, calls, most=7))
     run(tmp_path / "parts")
     assert "Stopped" in capsys.readouterr().out
     assert len(results(tmp_path / "parts")) == 7
-    monkeypatch.setattr(fractional, "measure", lambda cell: (calls.append(cell), measure(cell))[1])
+    monkeypatch.setattr(fractional, "measure", recorded(measure, calls))
     run(tmp_path / "parts")
     assert len(calls) == len(set(calls)) == 2 * FOLDS
     for name in ("fractional", "fractional_solvers"):

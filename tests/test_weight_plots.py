@@ -22,6 +22,7 @@ from lessnaive import (
 from lessnaive.datasets import load_penguins
 from lessnaive.plot import ConvergenceDisplay, CVSurfaceDisplay, PathDisplay, WeightsDisplay
 from lessnaive.solver import FISTA, ISTA, ProxNewton
+from lessnaive.validation.metrics import SCORES
 
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -248,6 +249,15 @@ def test_surface(chosen):
     assert (path.l2[l2_place], path.l1[l1_place]) == (chosen.l2_, chosen.l1_)
     least = path.scores[places["best"]] - path.standard_errors[places["best"]]
     assert path.scores[places["chosen"]] >= least
+
+
+@pytest.mark.parametrize("scoring", SCORES)
+def test_every_score_has_a_name(scoring, penguins):
+    model = BaristaNBCV(grid=([0.1, 10.0], [1.0]), cv=2, scoring=scoring).fit(*penguins)
+    display = CVSurfaceDisplay.from_estimator(model)
+    sign = 1 if scoring in ("accuracy", "auc") else -1
+    np.testing.assert_array_equal(display.scores, sign * model.path_.scores)
+    assert (np.asarray(display.scores) >= 0).all()
 
 
 def test_good_scores_are_bright(chosen, penguins):

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from lessnaive import models
 from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
@@ -15,45 +16,18 @@ if TYPE_CHECKING:
         TableError,
     )
     from lessnaive.export import load, save
-    from lessnaive.models import (
-        AttributeWeightedNB,
-        AveragedNB,
-        BaristaNB,
-        BaristaNBCV,
-        FractionalNB,
-        GroupLassoNB,
-        HybridLRNB,
-        NaiveBayes,
-        NBLogistic,
-        NBLogisticCV,
-        RelevanceWeightedNB,
-        SelectiveNB,
-        StagewiseNB,
-    )
+    from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
 __all__ = [
-    "AttributeWeightedNB",
-    "AveragedNB",
-    "BaristaNB",
-    "BaristaNBCV",
     "CFSSelector",
     "EmptyColumnWarning",
     "ExtraColumnWarning",
-    "FractionalNB",
-    "GroupLassoNB",
-    "HybridLRNB",
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
-    "NBLogistic",
-    "NBLogisticCV",
-    "NaiveBayes",
-    "RelevanceWeightedNB",
     "Scorecard",
-    "SelectiveNB",
-    "StagewiseNB",
     "TableError",
     "__version__",
     "load",
@@ -76,5 +50,6 @@ _ROOMS = (
     *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
     "validation",
 )
-_PLACES |= {name: "lessnaive.models" for name in __all__ if name not in {*_PLACES, "__version__"}}
+_PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
+__all__ += models.__all__
 __getattr__, __dir__ = lazy_names(__name__, _PLACES, _ROOMS)

@@ -75,6 +75,9 @@ class Evidence:
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
         sharpness: Sequence[NDArray[np.float64] | None] = ...,
+        curves: Sequence[tuple[NDArray[Any], ...]] = ...,
+        own_curves: Sequence[NDArray[np.float64] | None] = ...,
+        curve_places: Sequence[int] = ...,
     ) -> None: ...
     def take(self, rows: NDArray[np.int64]) -> Evidence: ...
     def unpack(self, out: NDArray[np.float64]) -> None: ...
@@ -221,7 +224,7 @@ class LinearPath:
         start: NDArray[np.float64],
     ) -> None: ...
     def minimize(
-        self, l1: float, l2: float, tolerance: float, most_looks: int, out: NDArray[np.float64]
+        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
     ) -> tuple[int, bool]: ...
 
 def scan(
@@ -233,11 +236,13 @@ def scan(
     weights: NDArray[np.float64] | None,
     leave_one_out: bool,
     with_log_loss: bool,
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
 ) -> list[tuple[float, float]]: ...
 def add_evidence(
     lookups: Sequence[tuple[NDArray[Any], int, NDArray[np.float64]]],
     quadratics: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
     scores: NDArray[np.float64],
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
 ) -> None: ...
 def symmetrical_uncertainty(
     column: NDArray[Any],

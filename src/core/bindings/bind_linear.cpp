@@ -92,12 +92,12 @@ void make_path(LinearPath* self, const LinearRows& rows, const Integers& starts,
 }
 
 std::tuple<int, bool> minimize_binding(LinearPath& path, double l1, double l2, double tolerance,
-                                       int most_looks, Table out) {
+                                       int max_passes, Table out) {
     require(static_cast<int64_t>(out.size()) == path.size(), "out has the wrong shape");
     nb::gil_scoped_release release;
-    const LinearPath::Found found = path.minimize(l1, l2, tolerance, most_looks);
+    const LinearPath::Found found = path.minimize(l1, l2, tolerance, max_passes);
     std::copy(found.weights.begin(), found.weights.end(), out.data());
-    return {found.looks, found.finished};
+    return {found.passes, found.finished};
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void bind_linear(nb::module_& m) {
              nb::arg("values"), nb::arg("target"), nb::arg("factor"), nb::arg("start"),
              nb::keep_alive<1, 2>())
         .def("minimize", &minimize_binding, nb::arg("l1"), nb::arg("l2"), nb::arg("tolerance"),
-             nb::arg("most_looks"), nb::arg("out"),
+             nb::arg("max_passes"), nb::arg("out"),
              "Fill out with the weights at this penalty, to which those at the last one lead. "
              "Returns how often the rows were looked at, and whether that was enough.");
 }

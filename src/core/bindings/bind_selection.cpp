@@ -13,9 +13,10 @@ using LookupTuple = std::tuple<Array, int64_t, Matrix>;
 // numbers and parameters of a parabola
 using QuadraticTuple = std::tuple<Array, Matrix>;
 
-// Columns that are scored by codes come first, then those by parabolas.
+// Columns that are scored by codes come first, then those by parabolas and by other curves.
 std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
-                                        const std::vector<QuadraticTuple>& quadratics, int64_t rows,
+                                        const std::vector<QuadraticTuple>& quadratics,
+                                        const std::vector<PiecewiseTuple>& curves, int64_t rows,
                                         size_t classes) {
     std::vector<ColumnEvidence> out;
     for (const auto& [codes, shift, table] : lookups) {
@@ -28,6 +29,7 @@ std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
                 "parameters have the wrong shape");
         out.emplace_back(Quadratic{column_of(numbers, rows), parameters.data()});
     }
+    for (const PiecewiseTuple& curve : curves) out.emplace_back(piecewise_of(curve, rows, classes));
     return out;
 }
 
@@ -36,11 +38,13 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
                                                      const std::vector<int64_t>& judged,
                                                      const Matrix& scores, const Array& labels,
                                                      const std::optional<Weights>& weights,
-                                                     bool leave_one_out, bool with_log_loss) {
+                                                     bool leave_one_out, bool with_log_loss,
+                                                     const std::vector<PiecewiseTuple>& curves) {
     const int64_t rows = static_cast<int64_t>(scores.shape(1));
     const size_t classes = scores.shape(0);
     require(classes > 0, "scores have the wrong shape");
-    const std::vector<ColumnEvidence> columns = evidence_of(lookups, quadratics, rows, classes);
+    const std::vector<ColumnEvidence> columns =
+        evidence_of(lookups, quadratics, curves, rows, classes);
     int64_t before = -1;
     for (int64_t place : judged) {
         require(before < place && place < static_cast<int64_t>(columns.size()),
@@ -60,10 +64,11 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
 }
 
 void add_evidence_binding(const std::vector<LookupTuple>& lookups,
-                          const std::vector<QuadraticTuple>& quadratics, Table scores) {
+                          const std::vector<QuadraticTuple>& quadratics, Table scores,
+                          const std::vector<PiecewiseTuple>& curves) {
     const int64_t rows = static_cast<int64_t>(scores.shape(1));
     const std::vector<ColumnEvidence> columns =
-        evidence_of(lookups, quadratics, rows, scores.shape(0));
+        evidence_of(lookups, quadratics, curves, rows, scores.shape(0));
     const int classes = static_cast<int>(scores.shape(0));
     double* cells = scores.data();
     nb::gil_scoped_release release;
@@ -95,11 +100,12 @@ std::vector<double> symmetrical_uncertainty_binding(const Array& column, int64_t
 void bind_selection(nb::module_& m) {
     m.def("scan", &scan_binding, nb::arg("lookups"), nb::arg("quadratics"), nb::arg("judged"),
           nb::arg("scores"), nb::arg("labels"), nb::arg("weights").none(), nb::arg("leave_one_out"),
-          nb::arg("with_log_loss"),
+          nb::arg("with_log_loss"), nb::arg("curves") = std::vector<PiecewiseTuple>(),
           "Weight classified wrongly and sum of log-losses, for each judged column: with scores "
           "(classes, rows) plus that column, or plus all columns but that one.");
     m.def("add_evidence", &add_evidence_binding, nb::arg("lookups"), nb::arg("quadratics"),
-          nb::arg("scores"), "Add what columns say to scores (classes, rows), in place.");
+          nb::arg("scores"), nb::arg("curves") = std::vector<PiecewiseTuple>(),
+          "Add what columns say to scores (classes, rows), in place.");
     m.def("symmetrical_uncertainty", &symmetrical_uncertainty_binding, nb::arg("column"),
           nb::arg("codes"), nb::arg("others"), nb::arg("other_codes"), nb::arg("weights").none(),
           nb::arg("spread_missing"),

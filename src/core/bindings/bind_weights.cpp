@@ -21,16 +21,16 @@ void require_weights(const Evidence& evidence, const Input& weights) {
             "the weights have the wrong shape");
 }
 
-void make_evidence(Evidence* self, const std::vector<Array>& codes,
-                   const std::vector<int64_t>& shifts, const std::vector<Matrix>& tables,
-                   const std::vector<std::optional<Matrix>>& own_tables,
-                   const std::vector<int64_t>& coded_places, const std::vector<Array>& values,
-                   const std::vector<Matrix>& parameters,
-                   const std::vector<std::optional<Vector>>& own_values,
-                   const std::vector<int64_t>& value_places, const Vector& intercept,
-                   const std::optional<Vector>& own_intercept, const Array& labels,
-                   const std::optional<Weights>& weights,
-                   const std::vector<std::optional<Vector>>& sharpness) {
+void make_evidence(
+    Evidence* self, const std::vector<Array>& codes, const std::vector<int64_t>& shifts,
+    const std::vector<Matrix>& tables, const std::vector<std::optional<Matrix>>& own_tables,
+    const std::vector<int64_t>& coded_places, const std::vector<Array>& values,
+    const std::vector<Matrix>& parameters, const std::vector<std::optional<Vector>>& own_values,
+    const std::vector<int64_t>& value_places, const Vector& intercept,
+    const std::optional<Vector>& own_intercept, const Array& labels,
+    const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
+    const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
+    const std::vector<int64_t>& curve_places) {
     const int64_t rows = static_cast<int64_t>(labels.shape(0));
     const size_t classes = intercept.shape(0);
     require(classes > 0, "there are no classes");
@@ -38,10 +38,12 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                 codes.size() == own_tables.size() && codes.size() == coded_places.size() &&
                 values.size() == parameters.size() && values.size() == own_values.size() &&
                 values.size() == value_places.size() &&
-                (sharpness.empty() || sharpness.size() == values.size()),
+                (sharpness.empty() || sharpness.size() == values.size()) &&
+                curves.size() == own_curves.size() && curves.size() == curve_places.size(),
             "columns and terms differ in number");
     std::vector<int64_t> places(coded_places);
     places.insert(places.end(), value_places.begin(), value_places.end());
+    places.insert(places.end(), curve_places.begin(), curve_places.end());
     std::sort(places.begin(), places.end());
     for (size_t i = 0; i < places.size(); ++i)
         require(places[i] == static_cast<int64_t>(i), "places must be those of the columns");
@@ -58,7 +60,7 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
                            own_tables[j] ? own_tables[j]->data() : nullptr,
                            coded_places[j]});
     }
-    std::vector<EvidenceQuadratic> quadratics;
+    std::vector<EvidenceCurve> curved;
     for (size_t j = 0; j < values.size(); ++j) {
         require(parameters[j].shape(0) == 5 && parameters[j].shape(1) == classes,
                 "parameters have the wrong shape");
@@ -67,19 +69,25 @@ void make_evidence(Evidence* self, const std::vector<Array>& codes,
         const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
         require(!ratio || static_cast<int64_t>(ratio->shape(0)) == rows,
                 "columns differ in length");
-        quadratics.push_back({{column_of(values[j], rows), parameters[j].data()},
-                              own_values[j] ? own_values[j]->data() : nullptr,
-                              ratio ? ratio->data() : nullptr,
-                              value_places[j]});
+        curved.push_back({Quadratic{column_of(values[j], rows), parameters[j].data()},
+                          own_values[j] ? own_values[j]->data() : nullptr,
+                          ratio ? ratio->data() : nullptr, value_places[j]});
+    }
+    for (size_t j = 0; j < curves.size(); ++j) {
+        require(!own_curves[j] || static_cast<int64_t>(own_curves[j]->shape(0)) == rows,
+                "columns differ in length");
+        curved.push_back({piecewise_of(curves[j], rows, classes),
+                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr,
+                          curve_places[j]});
     }
     require(!own_intercept || own_intercept->shape(0) == classes,
             "the intercept has the wrong length");
     const Column label_column = codes_of(labels, rows);
     const double* w = weights_of(weights, rows);
     nb::gil_scoped_release release;
-    new (self) Evidence(lookups, quadratics, intercept.data(),
-                        own_intercept ? own_intercept->data() : nullptr, label_column, w, rows,
-                        static_cast<int>(classes));
+    new (self)
+        Evidence(lookups, curved, intercept.data(), own_intercept ? own_intercept->data() : nullptr,
+                 label_column, w, rows, static_cast<int>(classes));
 }
 
 Evidence take_binding(const Evidence& evidence, const Integers& rows) {
@@ -205,7 +213,10 @@ void bind_weights(nb::module_& m) {
              nb::arg("own_tables"), nb::arg("coded_places"), nb::arg("values"),
              nb::arg("parameters"), nb::arg("own_values"), nb::arg("value_places"),
              nb::arg("intercept"), nb::arg("own_intercept").none(), nb::arg("labels"),
-             nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>())
+             nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>(),
+             nb::arg("curves") = std::vector<PiecewiseTuple>(),
+             nb::arg("own_curves") = std::vector<std::optional<Vector>>(),
+             nb::arg("curve_places") = std::vector<int64_t>())
         .def("take", &take_binding, nb::arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, nb::arg("out"),

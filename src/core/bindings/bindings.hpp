@@ -82,6 +82,7 @@ inline Piecewise piecewise_of(const PiecewiseTuple& curve, int64_t rows, size_t 
             missing.data()};
 }
 
+void bind_additive(nb::module_& m);
 void bind_table(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
         "set_threads", &lessnaive::set_threads, nb::arg("count"),
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
+    lessnaive::bind_additive(m);
     lessnaive::bind_table(m);
     lessnaive::bind_boosting(m);
     lessnaive::bind_encoding(m);

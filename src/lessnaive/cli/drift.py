@@ -91,10 +91,8 @@ def measure_drift(scorecard: Scorecard, X: Any, weights: Floats | None) -> list[
 def _count(term: Term, columns: list[Column], rows: Floats) -> _Shares:
     """Weight of the training rows and of the rows of now, by code of a term."""
     if isinstance(term, TableTerm):
-        places = np.arange(len(term.scores), dtype=np.float64)[:, None]
-        codes, shift, table = term.operands(columns, places)[0]
-        found = np.minimum(codes.astype(np.int64) + shift, len(table) - 1)
-        of_code = np.bincount(table[found, 0].astype(np.int64), rows, minlength=len(term.scores))
+        codes = term.encoding.codes(columns[0]).astype(np.int64)
+        of_code = np.bincount(codes, rows, minlength=len(term.scores))
         return _Shares(term.counts.sum(axis=1), np.asarray(of_code, dtype=np.float64), True)
     missing = np.zeros(len(rows), dtype=bool)
     for column in columns:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from lessnaive import models
 from lessnaive.cli.errors import InputError
 
 __all__ = ["STREAM_LEARNERS", "estimators", "make_estimator", "parse_value"]
@@ -17,7 +16,7 @@ STREAM_LEARNERS = ("FractionalNB", "NaiveBayes")
 
 
 def estimators() -> dict[str, Any]:
-    """All classifiers that the package exports, by name.
+    """All classifiers that are registered, by name.
 
     Returns
     -------
@@ -29,7 +28,9 @@ def estimators() -> dict[str, Any]:
     >>> "NaiveBayes" in estimators()
     True
     """
-    return {name: getattr(models, name) for name in sorted(models.__all__)}
+    from lessnaive.models.registry import registered  # which knows all classes
+
+    return dict(registered())
 
 
 def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str] = ()) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 
 __all__ = ["column_costs", "informative_part"]
 
@@ -66,16 +66,6 @@ def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
 
     A column with a single bin does not, nor does one whose values say the same about all classes.
     """
-    places = [j for j, term in enumerate(card.terms) if _is_informative(term)]
+    places = [j for j, term in enumerate(card.terms) if term.is_informative()]
     terms = [card.terms[j] for j in places]
     return places, Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
-
-
-def _is_informative(term: Term) -> bool:
-    if isinstance(term, TableTerm):
-        said = term.scores[term.counts.any(axis=1)]
-    elif isinstance(term, QuadraticTerm):
-        said = term.parameters
-    else:
-        return True
-    return bool((said != said[:, :1]).any())

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
+from lessnaive.likelihood.base import LikelihoodSettings
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.logarithm import log_ratio
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
-from lessnaive.likelihood.settings import LikelihoodSettings
 
 __all__ = [
     "CLASS_WEIGHT_CONSTRAINTS",

@@ -8,7 +8,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive import models
 from lessnaive._version import __version__
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.estimator_parameters import make_estimator, parameters_to_plain
@@ -16,6 +15,7 @@ from lessnaive.export.json_text import json_lines, parse_json
 from lessnaive.export.scorecard_file import FORMAT, KEYS, VERSION, check_version, read_document
 from lessnaive.export.writing import whole_file
 from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.registry import registered
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
@@ -52,7 +52,7 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
     array([1])
     """
     name = type(model).__name__
-    if _estimators().get(name) is not type(model):
+    if registered().get(name) is not type(model):
         raise TypeError(_not_ours(model, name))
     check_is_fitted(model)
     document = to_document(model)
@@ -71,7 +71,7 @@ def _not_ours(model: Any, name: str) -> str:
     if not isinstance(steps, list) or not steps:
         return f"{problem}."
     last = type(steps[-1][1])
-    if _estimators().get(last.__name__) is not last:
+    if registered().get(last.__name__) is not last:
         return f"{problem}: joblib.dump keeps all of it."
     others = ", ".join(type(step).__name__ for _, step in steps[:-1])
     return (
@@ -113,12 +113,6 @@ def load(path: str | os.PathLike[str]) -> ScorecardClassifier:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
 
 
-def _estimators() -> dict[str, type[ScorecardClassifier]]:
-    """All public estimators by name."""
-    found = {name: getattr(models, name) for name in models.__all__}
-    return {name: kind for name, kind in found.items() if issubclass(kind, ScorecardClassifier)}
-
-
 def to_document(model: ScorecardClassifier) -> dict[str, Any]:
     """Return a fitted model as the plain data that a model file holds."""
     return {
@@ -137,7 +131,7 @@ def from_document(root: Node) -> ScorecardClassifier:
     check_version(root)
     fields = root.record(*KEYS)
     fields["written_by"].text()
-    name = fields["estimator"].choice(_estimators())
-    model = make_estimator(_estimators()[name], fields["parameters"])
+    name = fields["estimator"].choice(registered())
+    model = make_estimator(registered()[name], fields["parameters"])
     model._restore(Scorecard.from_plain(name, fields["scorecard"]), fields["state"])
     return model

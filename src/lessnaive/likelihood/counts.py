@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.likelihood.base import AdditiveStatistics, OwnScores, spread_classes
+from lessnaive.likelihood.base import (
+    AdditiveStatistics,
+    LikelihoodSettings,
+    OwnScores,
+    spread_classes,
+)
 from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood
 from lessnaive.likelihood.categorical import table_scores
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.plain import Node
 from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Values
@@ -157,7 +161,7 @@ class ValueCounts(AdditiveStatistics):
         column: Column,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left: float,
+        left_out: float,
     ) -> OwnScores:
         """Return the scores of a table made with this weight left out."""
         assert isinstance(term, TableTerm)

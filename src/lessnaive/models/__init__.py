@@ -1,10 +1,15 @@
-"""Estimators: thin classes that choose how scores are learned and end in a scorecard."""
+"""Estimators: thin classes that choose how scores are learned and end in a scorecard.
+
+This is the list of them: what is here is exported by the package, can be saved and loaded, and is
+known to the command line and to the generic tests.
+"""
 
 from typing import TYPE_CHECKING
 
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.models.additive.less_naive import LessNaiveClassifier
     from lessnaive.models.averaged import AveragedNB
     from lessnaive.models.fractional.fractional import FractionalNB
     from lessnaive.models.group_lasso.group_lasso import GroupLassoNB
@@ -27,6 +32,7 @@ __all__ = [
     "FractionalNB",
     "GroupLassoNB",
     "HybridLRNB",
+    "LessNaiveClassifier",
     "NBLogistic",
     "NBLogisticCV",
     "NaiveBayes",
@@ -36,6 +42,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    "LessNaiveClassifier": "lessnaive.models.additive.less_naive",
     "AveragedNB": "lessnaive.models.averaged",
     "FractionalNB": "lessnaive.models.fractional.fractional",
     "GroupLassoNB": "lessnaive.models.group_lasso.group_lasso",

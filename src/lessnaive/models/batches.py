@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lessnaive._sklearn import parameter_names
-from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
-from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.naive_bayes import LearnedNaiveBayes, make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings, check_priors
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
@@ -104,8 +103,8 @@ def can_add_rows(model: Any) -> bool:
     """Whether rows can be added to what was learned; AttributeError with the reason if not."""
     if hasattr(model, "_stream") and model._stream is None:
         raise AttributeError(
-            "fit has found bins or groups in all the rows at once, and keeps nothing to find them "
-            "again with: learn from the first row on with partial_fit to go on with it."
+            "fit has found bins or groups in all the rows at once, or curves, and keeps nothing to "
+            "find them again with: learn from the first row on with partial_fit to go on with it."
         )
     return True
 
@@ -121,7 +120,7 @@ def current_naive_bayes(
 
 
 def frozen_parameters(model: Model) -> Model:
-    """Return an estimator, not fitted, with the parameters of now."""
+    """Return an estimator, not fitted, with the current parameters."""
     out: Model = object.__new__(type(model))
     for name in parameter_names(type(model)):
         setattr(out, name, getattr(model, name))

@@ -1,4 +1,4 @@
-"""Rows as judges of columns: those learned from, or in turn those held out."""
+"""Rows that columns are compared by: those learned from, or in turn those held out."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.scorecard import Scorecard
-from lessnaive.selection.scored_rows import JudgedRows, Panel
+from lessnaive.selection.scored_rows import ScoredFolds, ScoredRows
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
 
-__all__ = ["judge_by_folds", "judge_rows"]
+__all__ = ["score_folds", "score_rows"]
 
 
-def judge_rows(card: Scorecard, training: Training) -> JudgedRows:
-    """Return rows as the judge of a model: those that it was learned from, or others."""
+def score_rows(card: Scorecard, training: Training) -> ScoredRows:
+    """Return rows with what a model says of them: those that it was learned from, or others."""
     columns = training.table.columns
     operands = [term.operand([columns[i] for i in term.inputs]) for term in card.terms]
-    return JudgedRows(operands, card.intercept, training.labels, training.weights)
+    return ScoredRows(operands, card.intercept, training.labels, training.weights)
 
 
-def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> Panel:
-    """Return judges of a cross-validation: each fold is scored by what the others teach.
+def score_folds(settings: EvidenceSettings, training: Training, cv: Any) -> ScoredFolds:
+    """Return the rows of a cross-validation: each fold is scored by what the others teach.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ def judge_by_folds(settings: EvidenceSettings, training: Training, cv: Any) -> P
         The rows.
     cv : int, splitter, iterable of (train, test) or None
         Number of folds (None: 5), to which the rows are dealt in turn, class by class; or the rows
-        to learn from and the rows to judge, as scikit-learn gives them.
+        to learn from and the rows to score, as scikit-learn gives them.
 
     Returns
     -------
-    Panel
+    ScoredFolds
     """
 
-    def judge(fold: Fold[Training]) -> JudgedRows:
+    def score_fold(fold: Fold[Training]) -> ScoredRows:
         card = learn_naive_bayes(settings, fold.train, "fold", allow_empty=True).scorecard
-        return judge_rows(card, fold.test)
+        return score_rows(card, fold.test)
 
     splits = split_rows(cv, training.labels, weights=training.weights, shuffle=False)
-    return Panel(cross_validate(judge, training.kept(), splits))
+    return ScoredFolds(cross_validate(score_fold, training.cached(), splits))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.averaged import AveragedNB
 from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.models.weighted.barista import SHRINK_TO
-from lessnaive.models.weighted.fitted import LearnedWeights
-from lessnaive.plot.axes import import_pyplot, write_cells
+from lessnaive.models.weighted.learning import LearnedWeights
+from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ _MOST_WRITTEN = 12
 _CHARACTER = 0.085
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WeightsDisplay:
     """The weight of each column in each class, as colours and numbers.
 
@@ -72,18 +73,10 @@ class WeightsDisplay:
     ['Adelie', 'Chinstrap', 'Gentoo']
     """
 
-    def __init__(
-        self,
-        *,
-        weights: ArrayLike,
-        columns: Sequence[str],
-        groups: Sequence[str],
-        center: float = 0.0,
-    ) -> None:
-        self.weights = weights
-        self.columns = columns
-        self.groups = groups
-        self.center = center
+    weights: ArrayLike
+    columns: Sequence[str]
+    groups: Sequence[str]
+    center: float = 0.0
 
     @classmethod
     def from_estimator(
@@ -115,12 +108,11 @@ class WeightsDisplay:
         -------
         WeightsDisplay
         """
-        if not isinstance(estimator, LearnedWeights | FractionalNB | AveragedNB):
-            raise TypeError(
-                "WeightsDisplay draws the weights of a model that has learned some, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(
+            estimator,
+            WithWeights,
+            "WeightsDisplay draws the weights of a model that has learned some",
+        )
         names = list(estimator.scorecard_.schema.names)
         weights, groups = _rows(estimator)
         center = SHRINK_TO[estimator.get_params().get("shrink_to", "zero")]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
+from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.stream.settings import StreamParameters
@@ -93,6 +96,31 @@ class NumberSummary:
     ) -> None:
         """Add rows that were read to several columns."""
         _core.summarize([column.core for column in columns], list(rows), labels, weights)
+
+    @classmethod
+    def find_binnings(
+        cls, columns: Sequence[NumberSummary], parameters: StreamParameters
+    ) -> list[Binning]:
+        """Return the bins of several columns; none if they are not what is asked for."""
+        if parameters.numeric not in get_args(Discretization):
+            return []
+        return find_bins(
+            columns,
+            cast(Discretization, parameters.numeric),
+            use_missing=parameters.missing == "category",
+            n_bins=parameters.n_bins,
+        )
+
+    def current(self, parameters: StreamParameters, binning: Binning | None) -> ColumnStatistics:
+        """Return a curve, or bins with the counts of all rows so far; one if none were found."""
+        curve = NUMERIC_LIKELIHOODS.get(parameters.numeric)
+        if curve is not None:
+            return curve.of_points(*self.points(), self.missing)
+        if binning is None:
+            binning = Binning(Intervals([]), np.empty(0), np.empty(0))
+        assert isinstance(binning.encoding, Intervals)
+        counts = self.counts(binning.encoding.edges)
+        return replace(binning, counts=counts, missing=self.missing)
 
     def add_missing(self, weights: Floats) -> None:
         """Add rows without a value, of these weights by class."""

@@ -17,7 +17,7 @@ from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS, summed_from_plain
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
-from lessnaive.stream.bins import current_column, find_binnings, last_due
+from lessnaive.stream.bins import find_binnings, last_due
 from lessnaive.stream.numbers import NumberSummary
 from lessnaive.stream.plain_bins import binning_from_plain, binning_to_plain
 from lessnaive.stream.settings import StreamParameters
@@ -54,7 +54,7 @@ class StreamStatistics:
         Weight of all rows that came, forgotten or not.
     binnings : dict of int to Binning
         The bins and groups in use, by the place of the column. Their counts are those of when they
-        were found: :meth:`current` has those of now.
+        were found: :meth:`current` has the current ones.
     found_at : float
         What ``seen`` was when they were found; 0 if they were not yet.
     """
@@ -223,10 +223,10 @@ class StreamStatistics:
         """
         self._check_kinds(parameters)
         batch = Batch.read(self.columns, columns, labels, weights, parameters.forgetting)
-        if self._summarized() and self.seen + batch.weight > MOST_WEIGHT:
+        if self._summarized(parameters) and self.seen + batch.weight > MOST_WEIGHT:
             raise ValueError("the weights of all rows add up to more than 2**53: scale them down.")
         reached = batch.reached(self.seen)
-        binned = self._summarized() or parameters.categorical == "modl"
+        binned = self._summarized(parameters) or parameters.categorical == "modl"
         due = last_due(parameters, self.found_at, reached) if binned else 0
         # From here on nothing can go wrong.
         if due > 0:
@@ -264,11 +264,11 @@ class StreamStatistics:
                     "or back, or to other likelihoods, between calls of partial_fit."
                 )
 
-    def _summarized(self) -> bool:
-        return any(isinstance(column, NumberSummary) for column in self.columns)
+    def _summarized(self, parameters: StreamParameters) -> bool:
+        return _numeric_kind(parameters) is None and not all(self.schema.categorical)
 
     def current(self, parameters: StreamParameters) -> list[ColumnStatistics]:
-        """Statistics of each column as of now: counts, moments, or bins with their counts.
+        """Return the current statistics of each column: counts, sums, or bins with their counts.
 
         Bins are those that are in use. They are found now, which changes nothing here, where there
         are none yet, and everywhere if ``parameters.refresh`` is 1.
@@ -286,7 +286,7 @@ class StreamStatistics:
         others = {j: column for j, column in enumerate(self.columns) if j not in in_use}
         fresh = find_binnings(parameters, others)
         return [
-            fresh[j] if j in fresh else current_column(parameters, column, in_use.get(j))
+            fresh[j] if j in fresh else column.current(parameters, in_use.get(j))
             for j, column in enumerate(self.columns)
         ]
 

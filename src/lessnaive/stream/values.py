@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.encoding.binning import Binning, group_counts
+from lessnaive.likelihood.base import ColumnStatistics
 from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.encodings import Groups
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Coded, Column, Value
 
@@ -86,6 +90,27 @@ class KeptValues(ValueCounts):
         for column in columns:
             column.most = parameters.max_values
         add_values(columns, rows, labels, weights)
+
+    @classmethod
+    def find_binnings(
+        cls, columns: Sequence[KeptValues], parameters: StreamParameters
+    ) -> list[Binning]:
+        """Return the groups of the values of several columns; none if they are not asked for."""
+        if parameters.categorical != "modl":
+            return []
+        return group_counts(columns, use_missing=parameters.missing == "category")
+
+    def current(self, parameters: StreamParameters, binning: Binning | None) -> ColumnStatistics:
+        """Return the counts, or groups with them; values that came since are among the rest."""
+        if binning is None or parameters.categorical != "modl":
+            return self
+        assert isinstance(binning.encoding, Groups)
+        table = np.zeros((binning.encoding.n_codes + 1, len(self.missing)))
+        np.add.at(table, binning.encoding.codes_of(self.levels) - 1, self.counts)
+        rest = table[-1] + self.rest
+        return replace(
+            binning, counts=table[:-1], missing=self.missing, rest=rest if rest.any() else None
+        )
 
     def take(
         self,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Summary", "best", "choose", "summarize"]
+__all__ = ["FoldScores", "Summary", "best", "choose", "summarize"]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,22 @@ def summarize(scores: Floats) -> Summary:
         spread = np.sqrt(squares.sum(axis=0) / (n_folds - 1))
         error = np.where(n_folds > 1, spread / np.sqrt(n_folds), np.nan)
     return Summary(np.asarray(mean), error)
+
+
+class FoldScores:
+    """What paths of cross-validated models share: ``fold_scores``, the folds first."""
+
+    fold_scores: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """Mean scores over the folds."""
+        return summarize(self.fold_scores).mean
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard errors of the mean scores."""
+        return summarize(self.fold_scores).error
 
 
 def choose(summary: Summary, simplicity: NDArray[np.integer], *, one_se: bool = False) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from lessnaive import _core
 from lessnaive.validation.folds import Rows
 
-__all__ = ["Fold", "cross_validate"]
+__all__ = ["Fold", "cross_validate", "side_by_side"]
 
 
 class RowSource(Protocol):
@@ -59,9 +59,6 @@ def cross_validate(
 ) -> list[Result]:
     """Work on all folds, side by side in threads: the core leaves Python's lock alone.
 
-    The threads of the core are shared out among the folds: more of them than cores would wait for
-    each other.
-
     Parameters
     ----------
     work : callable
@@ -79,18 +76,46 @@ def cross_validate(
     list
         What the work returned, in the order of the splits.
     """
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 means nothing: give a number of threads, or -1 for all cores.")
-    side_by_side = max(1, min(effective_n_jobs(n_jobs), len(splits)))
-    threads = max(1, _core.max_threads() // side_by_side)
 
     def one_fold(train: Rows, test: Rows) -> Result:
+        taken = source.take(train)
+        return work(Fold(taken, source.take(test), taken.total_weight / source.total_weight))
+
+    return side_by_side(one_fold, splits, n_jobs)
+
+
+def side_by_side(
+    work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
+) -> list[Result]:
+    """Call work(*task) for all tasks in threads.
+
+    The threads of the core are shared out among them: more than cores would wait for each other.
+
+    Parameters
+    ----------
+    work : callable
+        What is done with a task.
+    tasks : sequence of tuple
+        The arguments of each call.
+    n_jobs : int or None
+        Number of tasks at a time; -1: as many as there are cores.
+
+    Returns
+    -------
+    list
+        What the work returned, in the order of the tasks.
+    """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 means nothing: give a number of threads, or -1 for all cores.")
+    at_a_time = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
+    threads = max(1, _core.max_threads() // at_a_time)
+
+    def one_task(*task: Any) -> Result:
         before = _core.set_threads(threads)
         try:
-            taken = source.take(train)
-            return work(Fold(taken, source.take(test), taken.total_weight / source.total_weight))
+            return work(*task)
         finally:
             _core.set_threads(before)
 
     run = Parallel(n_jobs=n_jobs, prefer="threads")
-    return list(run(delayed(one_fold)(train, test) for train, test in splits))
+    return list(run(delayed(one_task)(*task) for task in tasks))

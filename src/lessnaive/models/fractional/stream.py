@@ -16,11 +16,11 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, Rprop, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import Batch, decayed_weights
 from lessnaive.table import Column
-from lessnaive.table.rows import KeptColumn, RowsOfColumn
+from lessnaive.table.rows import CachedColumn, RowsOfColumn
 
 __all__ = ["FractionalStream"]
 
@@ -79,7 +79,7 @@ class FractionalStream:
     def add(
         cls,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         stream: FractionalStream | None,
         X: Any,
         y: Any,
@@ -103,7 +103,7 @@ class FractionalStream:
         if n_rows <= model.batch_size - stream.waiting:
             stream._take(model, solver, rows.columns, rows.labels, weights)
             return stream
-        columns = [KeptColumn(column) for column in rows.columns]
+        columns = [CachedColumn(column) for column in rows.columns]
         # What cannot be added is found out before any of it is.
         Batch.read(stream.statistics.columns, columns, rows.labels, weights, model.forgetting)
         first = 0
@@ -128,7 +128,7 @@ class FractionalStream:
     def _take(
         self,
         model: FractionalStreamModel,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         columns: Sequence[Column],
         labels: NDArray[Any],
         weights: Floats | None,
@@ -156,8 +156,8 @@ class FractionalStream:
             model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
-    def fit(self, model: Any, solver: TwoStage | PGDMB) -> FractionalFit:
-        """Return all about the model as of now; the criterion is that of the last rows."""
+    def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
+        """Return all about the current model; the criterion is that of the last rows."""
         count = self.statistics.class_count
         if self.weights is None:
             problem, _, search = self._solve(model, solver)
@@ -175,7 +175,7 @@ class FractionalStream:
         return weighted(card, self.weights[places])
 
     def _solve(
-        self, model: Any, solver: TwoStage | PGDMB
+        self, model: Any, solver: AnytimeSolver
     ) -> tuple[FractionalProblem, Floats, AnytimeSearch]:
         problem = self.problem(model)
         search = problem.minimize(solver, interruptible=False)

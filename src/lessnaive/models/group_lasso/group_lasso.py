@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
@@ -16,7 +17,7 @@ from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import LARGEST_LOG_LOSS
@@ -26,6 +27,7 @@ __all__ = ["GroupLassoNB"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupLassoNB(ScorecardClassifier):
     r"""Naive Bayes that pulls the parameters of each column together, and drops weak columns.
 
@@ -145,59 +147,22 @@ class GroupLassoNB(ScorecardClassifier):
         "cv": ["cv_object"],
     }
 
-    def __init__(
-        self,
-        *,
-        lam: float | str = "aic",
-        adaptive: bool = False,
-        solver: str = "exact",
-        standardize: bool = True,
-        n_lams: int = 50,
-        lam_ratio: float = 1e-3,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 0.0,
-        priors: str | ArrayLike = "empirical",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.lam = lam
-        self.adaptive = adaptive
-        self.solver = solver
-        self.standardize = standardize
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    lam: float | str = "aic"
+    adaptive: bool = False
+    solver: str = "exact"
+    standardize: bool = True
+    n_lams: int = 50
+    lam_ratio: float = 1e-3
+    cv: Any = 5
+    categorical_features: Any = "from_dtype"
+    numeric: str = "gaussian"
+    categorical: str = "values"
+    n_bins: int = 10
+    smoothing: float | str = 0.0
+    priors: str | ArrayLike = "empirical"
+    variance_floor: float = 1e-9
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, up to the folds of
-            cross-validation.
-
-        Returns
-        -------
-        GroupLassoNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)
         lambda_max = problem.lambda_max()
         lams = self._penalties(lambda_max)
@@ -214,7 +179,6 @@ class GroupLassoNB(ScorecardClassifier):
         self.objective_ = objective
         self.path_ = path
         self._scorecard = scorecard
-        return self
 
     def _problem(
         self, training: Training, *, allow_empty: bool = False
@@ -253,7 +217,7 @@ class GroupLassoNB(ScorecardClassifier):
             return losses, fold.test.total_weight
 
         splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)
-        losses, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+        losses, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
         return np.asarray(np.average(losses, axis=0, weights=weights))
 
     def _state_to_plain(self) -> dict[str, Any]:

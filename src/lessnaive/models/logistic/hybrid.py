@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import (
     CLASS_WEIGHT_CONSTRAINTS,
@@ -22,12 +22,13 @@ from lessnaive.evidence.settings import (
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
@@ -44,7 +45,8 @@ _MOST_TRIED = 21
 _CV_TOLERANCE = 1e-7
 
 
-class HybridLRNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, ScorecardClassifier):
     r"""Logistic regression for some columns, naive Bayes for the others.
 
     .. math::
@@ -104,7 +106,7 @@ class HybridLRNB(ScorecardClassifier):
         it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
         part numbers enter as they are, and of categories all values but the first.
     categorical : {"values", "modl"}, default="values"
@@ -181,77 +183,23 @@ class HybridLRNB(ScorecardClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    lr_features_: Places
-    nb_features_: Places
-    path_: HybridPath | None
-    n_iter_: int
-    converged_: bool
+    lr_features_: Places = field(init=False)
+    nb_features_: Places = field(init=False)
+    path_: HybridPath | None = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        assignment: str | ArrayLike = "heuristic",
-        variance_weight: float = 1.0,
-        lam: float = 0.0,
-        cv: Any = 10,
-        scoring: str = "log_loss",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        class_weight: str | Mapping[Any, float] | None = None,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.assignment = assignment
-        self.variance_weight = variance_weight
-        self.lam = lam
-        self.cv = cv
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    assignment: str | ArrayLike = "heuristic"
+    variance_weight: float = 1.0
+    lam: float = 0.0
+    cv: Any = 10
+    scoring: str = "log_loss"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Divide the columns and fit both parts.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, unless the assignment is
-            cross-validated: a row and its weight are never split between folds.
-
-        Returns
-        -------
-        HybridLRNB
-            The estimator itself.
-        """
-        training = read_training(
-            X, y, sample_weight, self.categorical_features, self.class_weight
-        ).kept()
+    def _learn(self, training: Training) -> None:
+        """Divide the columns and fit both parts."""
+        training = training.cached()
         naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None
@@ -263,7 +211,6 @@ class HybridLRNB(ScorecardClassifier):
             card = naive
         n_iter = 1 if solution is None else max(1, solution.n_iter)
         self._adopt(card, columns, path, n_iter, solution is None or solution.converged)
-        return self
 
     def _naive_bayes(self, training: Training, *, allow_empty: bool = False) -> Scorecard:
         settings, name = EvidenceSettings.of(self), type(self).__name__

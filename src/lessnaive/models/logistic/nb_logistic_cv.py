@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
+from lessnaive.models.logistic.problem import (
+    FittedLogistic,
+    LogisticProblem,
+    LogisticSettings,
+    coefficient_shape,
+)
+from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solver
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
@@ -35,7 +39,8 @@ Floats = NDArray[np.float64]
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
-class NBLogisticCV(FittedLogistic):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -82,8 +87,9 @@ class NBLogisticCV(FittedLogistic):
     standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
     class_weight : "balanced" or dict, optional
-        What the weights of the rows of each class are multiplied by, in the loss and in the scores
-        of folds as in all that is counted; see :class:`NBLogistic`.
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 
@@ -126,79 +132,31 @@ class NBLogisticCV(FittedLogistic):
         "verbose": ["verbose"],
     }
 
-    lam_: float
-    path_: LogisticPath
+    lam_: float = field(init=False)
+    path_: LogisticPath = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        target: str | ArrayLike = "naive_bayes",
-        penalty: str = "l1",
-        l1_ratio: float = 0.5,
-        lams: ArrayLike | None = None,
-        n_lams: int = 100,
-        lam_ratio: float | None = None,
-        scoring: str = "log_loss",
-        rule: str = "best",
-        cv: Any = 10,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        standardize: bool = True,
-        penalize_intercept: bool | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        class_weight: str | Mapping[Any, float] | None = None,
-        categorical_features: Any = "from_dtype",
-        smoothing: float | str = "laplace",
-        priors: str | ArrayLike = "laplace",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.target = target
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.lams = lams
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.scoring = scoring
-        self.rule = rule
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.standardize = standardize
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    l1_ratio: float = 0.5
+    lams: ArrayLike | None = None
+    n_lams: int = 100
+    lam_ratio: float | None = None
+    scoring: str = "log_loss"
+    rule: str = "best"
+    cv: Any = 10
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalty and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        NBLogisticCV
-            The estimator itself.
-        """
-        training = read_training(
-            X, y, sample_weight, self.categorical_features, self.class_weight
-        ).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalty and fit the model."""
+        training = training.cached()
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
@@ -220,7 +178,6 @@ class NBLogisticCV(FittedLogistic):
         solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
-        return self
 
     def _penalties(self, problem: LogisticProblem, lambda_max: float) -> Floats:
         """Return the penalties, from large to small."""

@@ -7,8 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.naive_bayes import learn_naive_bayes, make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.stagewise.level_scores import LevelScores
 from lessnaive.models.stagewise.path import PathRules, StagewisePath, losses, walk
@@ -111,7 +110,7 @@ def validated(
         return values[last], test.total_weight
 
     splits = split_rows(parameters.cv, training.labels, weights=training.weights, shuffle=False)
-    totals, weights = zip(*cross_validate(test_fold, training.kept(), splits), strict=True)
+    totals, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
     return np.asarray(np.sum(totals, axis=0) / np.sum(weights))
 
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
-from lessnaive.scorecard import Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
 
-class StagewiseNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -155,67 +155,19 @@ class StagewiseNB(ScorecardClassifier):
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
         **CLASS_WEIGHT_CONSTRAINTS,
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1 / 40,
-        nu: int = 20,
-        criterion: str = "error",
-        ties: str = "log_loss",
-        patience: int | None = 5,
-        choose: str = "aic",
-        cv: Any = 5,
-        average: bool = False,
-        class_weight: str | Mapping[Any, float] | None = None,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.nu = nu
-        self.criterion = criterion
-        self.ties = ties
-        self.patience = patience
-        self.choose = choose
-        self.cv = cv
-        self.average = average
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    epsilon: float = 1 / 40
+    nu: int = 20
+    criterion: str = "error"
+    ties: str = "log_loss"
+    patience: int | None = 5
+    choose: str = "aic"
+    cv: Any = 5
+    average: bool = False
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice (but for the folds of
-            ``choose="cv"``, which the two copies of a row may share or not).
-
-        Returns
-        -------
-        StagewiseNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features, self.class_weight)
+    def _learn(self, training: Training) -> None:
         zero, one, evidence = evidence_of(self, training)
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":
@@ -225,7 +177,6 @@ class StagewiseNB(ScorecardClassifier):
         scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None
         self._adopt(scorecard, path, n_levels, chosen, n_evaluations, ends)
-        return self
 
     def _adopt(
         self,
@@ -307,13 +258,7 @@ def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Score
         )
         for end in items
     )
-    forms = [[_form(term) for term in end.terms] for end in (zero, one)]
+    forms = [[term.form() for term in end.terms] for end in (zero, one)]
     if forms[0] != forms[1] or len(forms[0]) != len(schema):
         raise node.error("expected the same terms at both levels, one for each column")
     return zero, one
-
-
-def _form(term: Term) -> tuple[Any, ...]:
-    """Return what two terms must have in common to have something between them."""
-    encoding = term.encoding.to_plain() if isinstance(term, TableTerm) else None
-    return (term.type, term.inputs, encoding)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    LearnedWeights,
     SolverSettings,
     WeightedEvidence,
     gather,
@@ -26,8 +28,7 @@ from lessnaive.models.weighted.path import PenaltyPath, descending, learn_path
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solver
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
@@ -45,7 +46,8 @@ PAPER_L2 = (0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05)
 _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
 
 
-class BaristaNBCV(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""BARISTA with l1 and l2 chosen by cross-validation.
 
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
@@ -137,78 +139,22 @@ class BaristaNBCV(LearnedWeights):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        *,
-        grid: str | tuple[ArrayLike, ArrayLike] = "auto",
-        n_l1: int = 12,
-        l1_ratio: float = 1e-3,
-        scoring: str = "log_loss",
-        rule: str = "best",
-        cv: Any = 5,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        shrink_to: str = "zero",
-        leave_one_out: bool = False,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        class_weight: str | Mapping[Any, float] | None = None,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.grid = grid
-        self.n_l1 = n_l1
-        self.l1_ratio = l1_ratio
-        self.scoring = scoring
-        self.rule = rule
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.shrink_to = shrink_to
-        self.leave_one_out = leave_one_out
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    grid: str | tuple[ArrayLike, ArrayLike] = "auto"
+    n_l1: int = 12
+    l1_ratio: float = 1e-3
+    scoring: str = "log_loss"
+    rule: str = "best"
+    cv: Any = 5
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+    shrink_to: str = "zero"
+    leave_one_out: bool = False
+    numeric: str = "mdlp"
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalties and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        BaristaNBCV
-            The estimator itself.
-        """
-        training = read_training(
-            X, y, sample_weight, self.categorical_features, self.class_weight
-        ).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalties and fit the model."""
+        training = training.cached()
         naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
@@ -229,7 +175,6 @@ class BaristaNBCV(LearnedWeights):
         solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
-        return self
 
     def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:
         return gather(

@@ -1,0 +1,291 @@
+#include "additive/additive_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace lessnaive {
+namespace {
+
+// A step is exact enough when its residual is this share of the gradient.
+constexpr double kInexact = 0.1;
+constexpr int kMostProducts = 60;
+constexpr int kMostHalvings = 30;
+// Largest dense matrix, and how many passes over the rows its factors may cost.
+constexpr int64_t kMostDense = 2048;
+constexpr double kWorthPasses = 30.0;
+// Rows that a matrix is estimated from: at least this many, and so many for each parameter.
+constexpr int64_t kFewestRows = 8192, kRowsEach = 16;
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+}  // namespace
+
+AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty,
+                               std::vector<double> link, const double* target,
+                               const double* hold)
+    : rows_(rows),
+      penalty_(std::move(penalty)),
+      link_(std::move(link)),
+      target_(rows.length()),
+      hold_(rows.pad()) {
+    penalty_.resize(rows.parameters(), 0.0);
+    link_.resize(rows.parameters(), 0.0);
+    const int outputs = rows.outputs(), pad = rows.pad();
+    for (int64_t i = 0; i < rows.parameters(); ++i)
+        std::copy_n(target + i * outputs, outputs, &target_[i * pad]);
+    std::copy_n(hold, outputs, hold_.data());
+    if (!is_dense()) return;
+    const int64_t size = rows.parameters(), stride = Cholesky::stride_of(size);
+    gram_.resize(size * stride);
+    rows.gram(nullptr, 1, std::max(kFewestRows, kRowsEach * size), gram_.data(), stride);
+}
+
+// Whether dense matrices are worth their cost.
+bool AdditiveNewton::is_dense() const {
+    const double size = static_cast<double>(rows_.parameters());
+    const double passes = kWorthPasses * 8.0 * static_cast<double>(rows_.cells()) + 1e6;
+    return size <= kMostDense && size * size * size / 3 <= passes;
+}
+
+// Applies the inverse of an approximation of the Hessian.
+class AdditiveNewton::Preconditioner {
+  public:
+    Preconditioner(const AdditiveNewton& problem, double lam, const double* p)
+        : rows_(problem.rows_) {
+        if (problem.gram_.empty())
+            make_bands(problem, lam, p);
+        else
+            make_dense(problem, lam, p);
+    }
+
+    void apply(const std::vector<double>& from, std::vector<double>& to) const {
+        const int64_t size = rows_.parameters();
+        const int pad = rows_.pad();
+        if (factors_.empty()) {
+            // Forward and backward through the neighbours; see make_bands.
+            for (int c = 0; c < pad; ++c) to[c] = from[c];
+            for (int64_t i = pad; i < size * pad; ++i)
+                to[i] = from[i] - beside_[i - pad] * to[i - pad];
+            for (int64_t i = size * pad - 1; i >= 0; --i)
+                to[i] = to[i] * diagonal_[i] -
+                        (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
+            return;
+        }
+        std::vector<double> values(size);
+        std::fill(to.begin(), to.end(), 0.0);
+        for (int c = 0; c < rows_.outputs(); ++c) {
+            for (int64_t i = 0; i < size; ++i) values[i] = from[i * pad + c];
+            factors_[which_[c]]->solve(values.data());
+            for (int64_t i = 0; i < size; ++i) to[i * pad + c] = values[i] / scale_[c];
+        }
+    }
+
+  private:
+    // Outputs whose curvatures differ by less than a factor of two share a factor.
+    void make_dense(const AdditiveNewton& problem, double lam, const double* p) {
+        const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
+        std::vector<double> curvature(rows_.outputs()), matrix;
+        rows_.mean_curvature(p, curvature.data());
+        std::map<int, size_t> known;
+        for (double bend : curvature) {
+            bend = std::max(bend, 1e-8);
+            const int level =
+                rows_.outputs() == 1 ? 0 : static_cast<int>(std::floor(std::log2(bend)));
+            const double used = rows_.outputs() == 1 ? bend : std::ldexp(1.5, level);
+            const auto found = known.find(level);
+            scale_.push_back(1.0);
+            if (found != known.end()) {
+                which_.push_back(found->second);
+                continue;
+            }
+            matrix.resize(problem.gram_.size());
+            for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = used * problem.gram_[i];
+            for (int64_t i = 0; i < size; ++i) {
+                matrix[i * stride + i] += lam * problem.penalty_[i] + 1e-9 * used;
+                const double link = lam * problem.link_[i];
+                if (link == 0) continue;
+                matrix[i * stride + i] += link;
+                matrix[(i + 1) * stride + i + 1] += link;
+                matrix[i * stride + i + 1] -= link;
+            }
+            known[level] = factors_.size();
+            which_.push_back(factors_.size());
+            factors_.push_back(std::make_unique<Cholesky>(size, matrix));
+        }
+    }
+
+    // Neighbours only: L D L', kept as the inverse of D and what stands below the diagonal of L.
+    void make_bands(const AdditiveNewton& problem, double lam, const double* p) {
+        const int64_t length = rows_.length();
+        const int pad = rows_.pad();
+        diagonal_.resize(length);
+        beside_.resize(length);
+        rows_.bands(p, diagonal_.data(), beside_.data());
+        for (int64_t i = 0; i < rows_.parameters(); ++i)
+            for (int c = 0; c < pad; ++c) {
+                const double link = lam * problem.link_[i];
+                diagonal_[i * pad + c] += lam * problem.penalty_[i] + link + 1e-9;
+                beside_[i * pad + c] -= link;
+                if (link > 0) diagonal_[(i + 1) * pad + c] += link;
+            }
+        for (int c = 0; c < pad; ++c) diagonal_[length - pad + c] += problem.hold_[c];
+        for (int64_t i = 0; i < length; ++i) {
+            if (i >= pad) {
+                const double left = diagonal_[i] - beside_[i - pad] * beside_[i - pad] *
+                                                       diagonal_[i - pad];
+                diagonal_[i] = std::max(left, 1e-12 * diagonal_[i]);
+                beside_[i - pad] *= diagonal_[i - pad];
+            }
+            diagonal_[i] = 1.0 / diagonal_[i];
+        }
+    }
+
+    const AdditiveRows& rows_;
+    std::vector<std::unique_ptr<Cholesky>> factors_;
+    std::vector<size_t> which_;
+    std::vector<double> scale_, diagonal_, beside_;
+};
+
+double AdditiveNewton::penalized(double lam, const double* padded, double* gradient,
+                                 double* p) const {
+    double value = rows_.loss(padded, gradient, p);
+    const int pad = rows_.pad();
+    for (int c = 0; c < pad; ++c) {
+        const int64_t at = (rows_.parameters() - 1) * pad + c;
+        const double away = padded[at] - target_[at];
+        value += 0.5 * hold_[c] * away * away;
+        if (gradient) gradient[at] += hold_[c] * away;
+    }
+    for (int64_t i = 0; i + 1 < rows_.parameters(); ++i) {
+        const double own = lam * penalty_[i], link = lam * link_[i];
+        for (int c = 0; c < pad; ++c) {
+            const int64_t at = i * pad + c;
+            const double away = padded[at] - target_[at];
+            value += 0.5 * own * away * away;
+            if (gradient) gradient[at] += own * away;
+            if (link == 0) continue;
+            const double rise = padded[at + pad] - padded[at];
+            value += 0.5 * link * rise * rise;
+            if (!gradient) continue;
+            gradient[at] -= link * rise;
+            gradient[at + pad] += link * rise;
+        }
+    }
+    return value;
+}
+
+void AdditiveNewton::add_penalty_product(double lam, const double* direction, double* out) const {
+    const int pad = rows_.pad();
+    for (int c = 0; c < pad; ++c) {
+        const int64_t at = (rows_.parameters() - 1) * pad + c;
+        out[at] += hold_[c] * direction[at];
+    }
+    for (int64_t i = 0; i + 1 < rows_.parameters(); ++i) {
+        const double own = lam * penalty_[i], link = lam * link_[i];
+        for (int c = 0; c < pad; ++c) {
+            const int64_t at = i * pad + c;
+            out[at] += own * direction[at];
+            if (link == 0) continue;
+            const double rise = direction[at + pad] - direction[at];
+            out[at] -= link * rise;
+            out[at + pad] += link * rise;
+        }
+    }
+}
+
+// Fills step with about -inverse Hessian x gradient; returns the number of products.
+int AdditiveNewton::newton_step(double lam, const Preconditioner& inverse, const double* gradient,
+                                const double* p, double* step) const {
+    const int64_t length = rows_.length();
+    std::vector<double> residual(length), preconditioned(length), direction(length), bent(length);
+    for (int64_t i = 0; i < length; ++i) residual[i] = -gradient[i];
+    std::fill_n(step, length, 0.0);
+    inverse.apply(residual, preconditioned);
+    direction = preconditioned;
+    double size = dot(residual, preconditioned);
+    const double enough = kInexact * kInexact * size;
+    int products = 0;
+    while (size > enough && products < kMostProducts) {
+        rows_.hessian_product(p, direction.data(), bent.data());
+        add_penalty_product(lam, direction.data(), bent.data());
+        ++products;
+        const double curvature = dot(direction, bent);
+        if (!(curvature > 0)) break;
+        const double length_of_step = size / curvature;
+        for (int64_t i = 0; i < length; ++i) {
+            step[i] += length_of_step * direction[i];
+            residual[i] -= length_of_step * bent[i];
+        }
+        inverse.apply(residual, preconditioned);
+        const double next = dot(residual, preconditioned);
+        for (int64_t i = 0; i < length; ++i)
+            direction[i] = preconditioned[i] + next / size * direction[i];
+        size = next;
+    }
+    return products;
+}
+
+AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int most_steps,
+                                               double* parameters) {
+    const int64_t length = rows_.length();
+    const int outputs = rows_.outputs(), pad = rows_.pad();
+    std::vector<double> now(length), next(length), gradient(length), step(length), trial(length);
+    for (int64_t i = 0; i < rows_.parameters(); ++i)
+        std::copy_n(parameters + i * outputs, outputs, &now[i * pad]);
+    std::vector<double> p(rows_.rows() * pad);
+    Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
+    const double enough = tolerance * rows_.total_weight();
+    std::unique_ptr<Preconditioner> inverse;
+    while (found.steps < most_steps) {
+        if (!inverse || gram_.empty() || found.steps % 4 == 0)
+            inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
+        found.products += newton_step(lam, *inverse, gradient.data(), p.data(), step.data());
+        const double slope = dot(gradient, step);
+        found.gain = -0.5 * slope;
+        if (found.gain <= enough) {  // the step is taken without another look at the rows
+            for (int64_t i = 0; i < length; ++i) now[i] += step[i];
+            found.finished = true;
+            break;
+        }
+        ++found.steps;
+        double share = 1.0, value = 0;
+        bool lower = false;
+        for (int halvings = 0; halvings < kMostHalvings && !lower; ++halvings, share *= 0.5) {
+            for (int64_t i = 0; i < length; ++i) next[i] = now[i] + share * step[i];
+            value = penalized(lam, next.data(), trial.data(), p.data());
+            lower = value <= found.objective + 1e-4 * share * slope;
+        }
+        if (!lower) {  // rounding leaves nothing to gain
+            found.finished = found.gain <= 1e-10 * std::abs(found.objective);
+            break;
+        }
+        now.swap(next);
+        gradient.swap(trial);
+        found.objective = value;
+    }
+    for (int64_t i = 0; i < rows_.parameters(); ++i)
+        std::copy_n(&now[i * pad], outputs, parameters + i * outputs);
+    return found;
+}
+
+double AdditiveNewton::objective(double lam, const double* parameters, double* gradient) const {
+    const int outputs = rows_.outputs(), pad = rows_.pad();
+    std::vector<double> padded(rows_.length()), slope(gradient ? rows_.length() : 0);
+    for (int64_t i = 0; i < rows_.parameters(); ++i)
+        std::copy_n(parameters + i * outputs, outputs, &padded[i * pad]);
+    const double value =
+        penalized(lam, padded.data(), gradient ? slope.data() : nullptr, nullptr);
+    if (gradient)
+        for (int64_t i = 0; i < rows_.parameters(); ++i)
+            std::copy_n(&slope[i * pad], outputs, gradient + i * outputs);
+    return value;
+}
+
+}  // namespace lessnaive

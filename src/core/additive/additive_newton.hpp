@@ -1,0 +1,58 @@
+// The minimum of the loss of an additive model plus a quadratic penalty, for one strength of the
+// penalty after the other.
+//
+//   loss(W, b) + lam / 2 sum_p penalty_p (W_p - target_p)^2 + lam / 2 sum_p link_p (W_p+1 - W_p)^2
+//
+// Newton's method: each step is found by conjugate gradients, whose preconditioner is the Hessian
+// of each output with the same curvature in all rows (where its Cholesky factor is cheap) or its
+// part that couples neighbours at most (elsewhere).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "additive/additive_rows.hpp"
+#include "additive/cholesky.hpp"
+
+namespace lessnaive {
+
+class AdditiveNewton {
+  public:
+    struct Found {
+        int steps;         // of Newton
+        int products;      // with the Hessian
+        bool finished;     // whether the expected gain fell below the tolerance
+        double objective;  // at the last look at the rows
+        double gain;       // that was expected of the last step
+    };
+
+    // penalty, link (parameters without the intercept): link p holds p and p + 1 together. target
+    // is (parameters, outputs). The intercept of output o costs hold_o / 2 (b_o - target_o)^2,
+    // whatever lam is. The rows must live as long as this.
+    AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty, std::vector<double> link,
+                   const double* target, const double* hold);
+
+    // parameters (parameters, outputs): where to begin, and what was found. The search ends when a
+    // step promises to lower the objective by less than tolerance x total weight.
+    Found minimize(double lam, double tolerance, int most_steps, double* parameters);
+    const AdditiveRows& rows() const { return rows_; }
+    // The same objective for any parameters, and its gradient unless null.
+    double objective(double lam, const double* parameters, double* gradient) const;
+
+  private:
+    class Preconditioner;
+
+    double penalized(double lam, const double* padded, double* gradient, double* p) const;
+    void add_penalty_product(double lam, const double* direction, double* out) const;
+    int newton_step(double lam, const Preconditioner& inverse, const double* gradient,
+                    const double* p, double* step) const;
+    bool is_dense() const;
+
+    const AdditiveRows& rows_;
+    std::vector<double> penalty_, link_;  // with entries of 0 for the intercept
+    std::vector<double> target_;          // (parameters, pad)
+    std::vector<double> hold_;            // (pad)
+    std::vector<double> gram_;            // of rows of weight 1, if it is used
+};
+
+}  // namespace lessnaive

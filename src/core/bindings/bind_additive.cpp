@@ -1,0 +1,199 @@
+// Additive models: rows of codes, knots and numbers, the minimum of their loss, gains of pairs.
+#include <utility>
+
+#include "additive/additive_newton.hpp"
+#include "additive/additive_rows.hpp"
+#include "additive/pair_gains.hpp"
+#include "base/padding.hpp"
+#include "bindings/bindings.hpp"
+
+namespace lessnaive {
+namespace {
+
+using Column1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Labels = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Places = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Writable = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The rows and the arrays that they look at.
+struct HeldRows {
+    std::vector<Column1> codes;
+    std::vector<Vector> values;
+    Labels labels;
+    std::optional<Weights> weights;
+    std::optional<Matrix> offset;
+    AdditiveRows rows;
+};
+
+int width_of(const Column1& codes) {
+    const nb::dlpack::dtype type = codes.dtype();
+    if (type == nb::dtype<uint8_t>()) return 1;
+    if (type == nb::dtype<uint16_t>()) return 2;
+    require(type == nb::dtype<uint32_t>(), "codes must be unsigned integers of 8, 16 or 32 bits");
+    return 4;
+}
+
+int64_t largest_code(const Column1& codes) {
+    const auto largest = [&](auto type) {
+        using Code = decltype(type);
+        const Code* data = static_cast<const Code*>(codes.data());
+        int64_t out = 0;
+        for (size_t i = 0; i < codes.size(); ++i) out = std::max(out, int64_t{data[i]});
+        return out;
+    };
+    switch (width_of(codes)) {
+        case 1:
+            return largest(uint8_t{});
+        case 2:
+            return largest(uint16_t{});
+        default:
+            return largest(uint32_t{});
+    }
+}
+
+void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<int64_t>& sizes,
+               std::vector<Column1> codes, std::vector<Vector> values, Labels labels,
+               std::optional<Weights> weights, std::optional<Matrix> offset, int classes) {
+    const size_t rows = labels.shape(0);
+    require(classes > 1, "there must be two classes or more");
+    require(kinds.size() == sizes.size() && kinds.size() == codes.size() &&
+                kinds.size() == values.size(),
+            "kinds, sizes, codes and values differ in number");
+    std::vector<AdditiveBlock> blocks;
+    for (size_t b = 0; b < kinds.size(); ++b) {
+        require(0 <= kinds[b] && kinds[b] <= 2, "a block is coded (0), a hat (1) or a line (2)");
+        const auto kind = static_cast<AdditiveBlock::Kind>(kinds[b]);
+        const bool has_codes = kind != AdditiveBlock::line;
+        const bool has_values = kind != AdditiveBlock::coded;
+        require(codes[b].shape(0) == (has_codes ? rows : 0), "codes differ in length");
+        require(values[b].shape(0) == (has_values ? rows : 0), "values differ in length");
+        require(sizes[b] > 0 && (has_codes || sizes[b] == 1), "a block has the wrong size");
+        if (has_codes)
+            require(rows == 0 ||
+                        largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
+                    "a code is too large");
+        blocks.push_back({kind, 0, sizes[b], has_codes ? codes[b].data() : nullptr,
+                          width_of(codes[b]), has_values ? values[b].data() : nullptr});
+    }
+    for (size_t i = 0; i < rows; ++i)
+        require(0 <= labels.data()[i] && labels.data()[i] < classes, "a label is no class");
+    const double* w = weights_of(weights, static_cast<int64_t>(rows));
+    if (offset)
+        require(offset->shape(0) == rows &&
+                    static_cast<int>(offset->shape(1)) == (classes == 2 ? 1 : classes),
+                "the offset has the wrong shape");
+    AdditiveRows made(std::move(blocks), labels.data(), w, offset ? offset->data() : nullptr,
+                      static_cast<int64_t>(rows), classes);
+    new (self) HeldRows{std::move(codes),   std::move(values), std::move(labels),
+                        std::move(weights), std::move(offset), std::move(made)};
+}
+
+template <class Input>
+void require_parameters(const AdditiveRows& rows, const Input& array) {
+    require(static_cast<int64_t>(array.shape(0)) == rows.parameters() &&
+                static_cast<int>(array.shape(1)) == rows.outputs(),
+            "the parameters have the wrong shape");
+}
+
+void scores_binding(const HeldRows& held, const Matrix& parameters, Table out) {
+    const AdditiveRows& rows = held.rows;
+    require_parameters(rows, parameters);
+    require(static_cast<int64_t>(out.shape(0)) == rows.rows() &&
+                static_cast<int>(out.shape(1)) == rows.outputs(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    const int pad = rows.pad(), outputs = rows.outputs();
+    std::vector<double> padded(rows.length());
+    for (int64_t i = 0; i < rows.parameters(); ++i)
+        std::copy_n(parameters.data() + i * outputs, outputs, &padded[i * pad]);
+    rows.scores(padded.data(), out.data());
+}
+
+void make_newton(AdditiveNewton* self, const HeldRows& held, const Vector& penalty,
+                 const Vector& link, const Matrix& target, const Vector& hold) {
+    const size_t size = static_cast<size_t>(held.rows.parameters()) - 1;
+    require_parameters(held.rows, target);
+    require(penalty.shape(0) == size && link.shape(0) == size &&
+                static_cast<int>(hold.shape(0)) == held.rows.outputs(),
+            "penalty, link and hold must fit the parameters");
+    require(size == 0 || link.data()[size - 1] == 0, "the last parameter has no neighbour");
+    nb::gil_scoped_release release;
+    new (self) AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
+                              std::vector(link.data(), link.data() + size), target.data(),
+                              hold.data());
+}
+
+std::tuple<int, int, bool, double, double> minimize_binding(AdditiveNewton& newton, double lam,
+                                                            double tolerance, int most_steps,
+                                                            Table parameters) {
+    require_parameters(newton.rows(), parameters);
+    nb::gil_scoped_release release;
+    const auto found = newton.minimize(lam, tolerance, most_steps, parameters.data());
+    return {found.steps, found.products, found.finished, found.objective, found.gain};
+}
+
+double objective_binding(const AdditiveNewton& newton, double lam, const Matrix& parameters,
+                         std::optional<Table> gradient) {
+    require_parameters(newton.rows(), parameters);
+    if (gradient) require_parameters(newton.rows(), *gradient);
+    nb::gil_scoped_release release;
+    return newton.objective(lam, parameters.data(), gradient ? gradient->data() : nullptr);
+}
+
+void gains_binding(const std::vector<Bytes>& codes, const std::vector<int>& sizes,
+                   const Places& pairs, const Matrix& slopes, const Matrix& bends, Writable out) {
+    const size_t rows = slopes.shape(0);
+    require(codes.size() == sizes.size(), "codes and sizes differ in number");
+    require(bends.shape(0) == rows && bends.shape(1) == slopes.shape(1),
+            "slopes and bends differ in shape");
+    require(pairs.shape(1) == 2 && out.shape(0) == pairs.shape(0), "out has the wrong shape");
+    std::vector<PairCodes> columns;
+    for (size_t j = 0; j < codes.size(); ++j) {
+        require(codes[j].shape(0) == rows, "codes differ in length");
+        for (size_t i = 0; i < rows; ++i)
+            require(codes[j].data()[i] < sizes[j], "a code is too large");
+        columns.push_back({codes[j].data(), sizes[j]});
+    }
+    std::vector<std::pair<int, int>> places;
+    for (size_t t = 0; t < pairs.shape(0); ++t) {
+        const int a = pairs.data()[2 * t], b = pairs.data()[2 * t + 1], n = (int)columns.size();
+        require(0 <= a && a < n && 0 <= b && b < n, "a pair names no column");
+        places.emplace_back(a, b);
+    }
+    nb::gil_scoped_release release;
+    pair_gains(columns, places, slopes.data(), bends.data(), static_cast<int64_t>(rows),
+               static_cast<int>(slopes.shape(1)), out.data());
+}
+
+}  // namespace
+
+void bind_additive(nb::module_& m) {
+    nb::class_<HeldRows>(m, "AdditiveRows", "Rows of an additive model: codes, knots, numbers.")
+        .def("__init__", &make_rows, nb::arg("kinds"), nb::arg("sizes"), nb::arg("codes"),
+             nb::arg("values"), nb::arg("labels"), nb::arg("weights").none(),
+             nb::arg("offset").none(), nb::arg("classes"),
+             "Kinds: 0 coded, 1 hat, 2 line. What a kind does not have is an empty array.")
+        .def_prop_ro("parameters", [](const HeldRows& held) { return held.rows.parameters(); })
+        .def_prop_ro("outputs", [](const HeldRows& held) { return held.rows.outputs(); })
+        .def_prop_ro("total_weight", [](const HeldRows& held) { return held.rows.total_weight(); })
+        .def("scores", &scores_binding, nb::arg("parameters"), nb::arg("out"),
+             "Fill out (rows x outputs) with the scores at parameters (parameters x outputs, "
+             "intercepts last).");
+    nb::class_<AdditiveNewton>(m, "AdditiveNewton",
+                               "Minima of an additive model with a quadratic penalty.")
+        .def("__init__", &make_newton, nb::arg("rows"), nb::arg("penalty"), nb::arg("link"),
+             nb::arg("target"), nb::arg("hold"), nb::keep_alive<1, 2>())
+        .def("minimize", &minimize_binding, nb::arg("lam"), nb::arg("tolerance"),
+             nb::arg("most_steps"), nb::arg("parameters"),
+             "Go from parameters to the minimum, and leave it there. Returns the numbers of steps "
+             "and of products with the Hessian, whether they were enough, the objective at the "
+             "last look and the gain that was expected of the last step.")
+        .def("objective", &objective_binding, nb::arg("lam"), nb::arg("parameters"),
+             nb::arg("gradient").none(), "The objective; fills its gradient unless None.");
+    m.def("pair_gains", &gains_binding, nb::arg("codes"), nb::arg("sizes"), nb::arg("pairs"),
+          nb::arg("slopes"), nb::arg("bends"), nb::arg("out"),
+          "Fill out with what tables of these pairs of coded columns could still explain.");
+}
+
+}  // namespace lessnaive

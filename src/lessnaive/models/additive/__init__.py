@@ -1,0 +1,1 @@
+"""Additive curves and tables of pairs: LessNaiveClassifier and its parts."""

@@ -1,0 +1,222 @@
+"""Sums of additive models as the terms of a scorecard: one per column, one per pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.additive.basis import Curve, Levels, NumericPiece, PairCells, bin_codes
+from lessnaive.models.additive.coarse import Coarse
+from lessnaive.models.additive.columns import Categories, Inputs, Numbers
+from lessnaive.models.additive.design import Design
+from lessnaive.models.additive.pair_models import BoostedPairs
+from lessnaive.models.additive.path import centred
+from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
+from lessnaive.scorecard.terms import Term
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.table import Value
+
+__all__ = ["Assembly"]
+
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+
+# Passes that take what belongs to one column out of a table of two.
+_PURIFYING = 20
+
+
+class Assembly:
+    """Additive models, added up with weights, on their way to be a scorecard.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The training table.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self.intercept = np.zeros(inputs.n_classes)
+        self._curves: dict[int, list[Curve]] = {}
+        self._tables: dict[int, Floats] = {}
+        self._pairs: dict[Pair, list[tuple[tuple[Encoding, Encoding], Floats]]] = {}
+        for column in inputs.columns:
+            if isinstance(column, Categories):
+                shape = (len(column.levels) + 1, inputs.n_classes)
+                self._tables[column.place] = np.zeros(shape)
+            else:
+                self._curves[column.place] = []
+
+    def add_design(
+        self,
+        design: Design,
+        parameters: Floats,
+        weight: float,
+        coarse: Sequence[Coarse] = (),
+    ) -> None:
+        """Add a fitted design, times a weight; `coarse` are the columns of its pairs."""
+        scores = weight * centred(parameters)
+        self.intercept += scores[-1]
+        for piece, part in zip(design.pieces, design.parts(scores), strict=True):
+            if isinstance(piece, PairCells):
+                a, b = piece.columns
+                self._add_pair(coarse[a], coarse[b], part.reshape(*piece.sizes, -1))
+            elif isinstance(piece, Levels):
+                self._tables[piece.column] += part
+            elif isinstance(piece, NumericPiece):
+                self._curves[piece.column].append(piece.curve(part))
+
+    def add_boosted(self, boosted: BoostedPairs, weight: float) -> None:
+        """Add boosted trees, times a weight."""
+        self.intercept += weight * centred(boosted.start[None])[0]
+        for column, table in zip(boosted.coarse, boosted.columns, strict=True):
+            self._add_steps(column, weight * centred(table))
+        for (a, b), table in boosted.pairs.items():
+            first, second = boosted.coarse[a], boosted.coarse[b]
+            scores = weight * centred(table).reshape(first.size, second.size, -1)
+            self._add_pair(first, second, scores)
+
+    def terms(self) -> list[Term]:
+        """Return a term for each column, then one for each pair."""
+        out: list[Term] = []
+        for column in self._inputs.columns:
+            if isinstance(column, Categories):
+                out.append(self._category_term(column))
+            else:
+                out.append(self._number_term(column))
+        return out + [self._pair_term(pair) for pair in self._pairs]
+
+    def _add_steps(self, column: Coarse, table: Floats) -> None:
+        """Add scores of the codes of a coarse column."""
+        encoding = column.encoding
+        if isinstance(encoding, Intervals):
+            curve = Curve(encoding.edges, table[1:], np.zeros_like(table[1:]), table[0])
+            self._curves[column.place].append(curve)
+            return
+        own = self._inputs.columns[column.place]
+        assert isinstance(own, Categories)
+        assert isinstance(encoding, Values | Groups)
+        codes = [0, *(encoding.code_of[level] for level in own.levels)]
+        self._tables[column.place] += table[codes]
+
+    def _add_pair(self, first: Coarse, second: Coarse, table: Floats) -> None:
+        """Add a table of two columns; what belongs to one of them alone goes there."""
+        counts = self._cell_counts(first.codes, second.codes, table.shape[:2])
+        rest, by_first, by_second = _purified(table, counts)
+        self._add_steps(first, by_first)
+        self._add_steps(second, by_second)
+        pair = (first.place, second.place)
+        encodings = (first.encoding, second.encoding)
+        self._pairs.setdefault(pair, []).append((encodings, rest))
+
+    def _cell_counts(
+        self, first: NDArray[np.uint8], second: NDArray[np.uint8], shape: tuple[int, ...]
+    ) -> Floats:
+        cells = first.astype(np.intp) * shape[1] + second
+        counts = np.bincount(cells, self._inputs.weights, minlength=shape[0] * shape[1])
+        return counts.reshape(shape).astype(np.float64)
+
+    def _class_counts(self, codes: NDArray[np.integer], size: int) -> Floats:
+        inputs = self._inputs
+        cells = codes.astype(np.intp) * inputs.n_classes + inputs.labels
+        counts = np.bincount(cells, inputs.weights, minlength=size * inputs.n_classes)
+        return counts.reshape(size, inputs.n_classes).astype(np.float64)
+
+    def _category_term(self, column: Categories) -> Term:
+        encoding = Values(list(column.levels))
+        counts = self._class_counts(column.codes, encoding.n_codes + 2)
+        scores = np.zeros_like(counts)
+        scores[:-1] = self._tables[column.place]
+        scores[counts.sum(axis=1) == 0] = 0.0
+        return TableTerm(column.name, (column.place,), encoding, scores, counts)
+
+    def _number_term(self, column: Numbers) -> Term:
+        place, n_classes = column.place, self._inputs.n_classes
+        nothing = np.zeros((1, n_classes))
+        curves = self._curves[place] or [Curve(np.empty(0), nothing, nothing, nothing[0])]
+        parts = [
+            PiecewiseTerm(
+                column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes))
+            )
+            for curve in curves
+        ]
+        edges = np.unique(np.concatenate([part.edges for part in parts]))
+        counts = self._class_counts(bin_codes(column, edges), len(edges) + 2)
+        term = PiecewiseTerm.total(parts, counts)
+        if not counts[0].any():
+            term.missing = np.zeros(n_classes)
+        return term
+
+    def _pair_term(self, pair: Pair) -> Term:
+        parts = self._pairs[pair]
+        columns = [self._inputs.columns[place] for place in pair]
+        encodings = (_finest([part[0][0] for part in parts]), _finest([p[0][1] for p in parts]))
+        shape = (encodings[0].n_codes + 2, encodings[1].n_codes + 2, self._inputs.n_classes)
+        scores = np.zeros(shape)
+        for own, table in parts:
+            first, second = (
+                _codes_in(fine, coarse) for fine, coarse in zip(encodings, own, strict=True)
+            )
+            scores[:-1, :-1] += table[np.ix_(first, second)]
+        a, b = (
+            _codes_of(encoding, column) for encoding, column in zip(encodings, columns, strict=True)
+        )
+        counts = self._class_counts(a.astype(np.intp) * shape[1] + b, shape[0] * shape[1])
+        counts = counts.reshape(shape)
+        # Missing adds nothing where there were no gaps.
+        scores[0] *= counts[0].any()
+        scores[:, 0] *= counts[:, 0].any()
+        name = f"{columns[0].name} & {columns[1].name}"
+        return PairTerm(name, pair, encodings, scores, counts)
+
+
+def _purified(table: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return what is left of a table, and what belongs to its rows and to its columns alone.
+
+    Their sum is the table; what is left has mean 0 in each row and column, over the training rows.
+    """
+    rest = table.copy()
+    first, second = counts.sum(axis=1)[:, None], counts.sum(axis=0)[:, None]
+    by_first, by_second = np.zeros_like(table[:, 0]), np.zeros_like(table[0])
+    for _ in range(_PURIFYING):
+        means = np.einsum("ab,abk->ak", counts, rest) / np.where(first > 0, first, 1.0)
+        by_first += means
+        rest -= means[:, None]
+        means = np.einsum("ab,abk->bk", counts, rest) / np.where(second > 0, second, 1.0)
+        by_second += means
+        rest -= means
+    return rest, by_first, by_second
+
+
+def _finest(encodings: Sequence[Encoding]) -> Encoding:
+    """Return the encoding that keeps apart what any of several encodings keeps apart."""
+    if all(isinstance(encoding, Intervals) for encoding in encodings):
+        return Intervals(np.unique(np.concatenate([e.edges for e in encodings])))  # type: ignore[attr-defined]
+    members: dict[tuple[int, ...], list[Value]] = {}
+    for level in encodings[0].code_of:  # type: ignore[attr-defined]
+        key = tuple(encoding.code_of[level] for encoding in encodings)  # type: ignore[attr-defined]
+        members.setdefault(key, []).append(level)
+    groups = list(members.values())
+    return Values([g[0] for g in groups]) if all(len(g) == 1 for g in groups) else Groups(groups)
+
+
+def _codes_in(fine: Encoding, coarse: Encoding) -> list[int]:
+    """Return the codes of a coarser encoding that missing and the codes of a finer one are in."""
+    if isinstance(fine, Intervals) and isinstance(coarse, Intervals):
+        ends = np.append(fine.edges, np.inf)
+        return [0, *(1 + np.searchsorted(coarse.edges, ends)).tolist()]
+    assert isinstance(fine, Values)
+    assert isinstance(coarse, Values)
+    first = {code: level for level, code in reversed(fine.code_of.items())}
+    return [0, *(coarse.code_of[first[code]] for code in range(1, fine.n_codes + 1))]
+
+
+def _codes_of(encoding: Encoding, column: Numbers | Categories) -> NDArray[np.integer]:
+    """Return the codes of the training rows."""
+    if isinstance(column, Numbers):
+        assert isinstance(encoding, Intervals)
+        return bin_codes(column, encoding.edges)
+    assert isinstance(encoding, Values)
+    return np.array([0, *(encoding.code_of[level] for level in column.levels)])[column.codes]

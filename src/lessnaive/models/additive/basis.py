@@ -1,0 +1,264 @@
+"""Pieces of an additive model: what a column can add to the score, by a few parameters."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.models.additive.columns import Codes, Numbers, code_type
+
+__all__ = [
+    "Bins",
+    "Curve",
+    "Encoded",
+    "Hat",
+    "Levels",
+    "Line",
+    "NumericPiece",
+    "PairCells",
+    "Piece",
+    "bin_codes",
+    "hat_of",
+    "quantile_cuts",
+]
+
+Floats = NDArray[np.float64]
+
+# Kinds of blocks of the kernel.
+_CODED, _HAT, _LINE = 0, 1, 2
+_NO_CODES = np.empty(0, dtype=np.uint8)
+_NO_VALUES = np.empty(0)
+
+# Standard deviations at which a line ends.
+LINE_END = 5.0
+# Knots closer than this, relative to the largest, count as one.
+_CLOSEST = 1e-10
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column in the form of a block of the kernel."""
+
+    kind: int
+    size: int
+    codes: Codes
+    values: Floats
+
+    def take(self, rows: NDArray[np.intp]) -> Encoded:
+        """Return some of the rows."""
+        codes = self.codes[rows] if len(self.codes) else self.codes
+        values = self.values[rows] if len(self.values) else self.values
+        return Encoded(self.kind, self.size, codes, values)
+
+
+class Piece(ABC):
+    """A function of one column with a block of parameters.
+
+    Attributes
+    ----------
+    column : int
+        Place of the column.
+    size : int
+        Number of parameters; the first is that of missing values, unless it is a line.
+    penalty : float
+        What the square of each parameter costs, relative to others.
+    fusion : float
+        What the square of the difference between neighbours costs.
+    """
+
+    column: int
+    size: int
+    penalty: float
+    fusion: float = 0.0
+
+    @abstractmethod
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return what the kernel needs, given all columns."""
+
+
+class Curve(NamedTuple):
+    """A function of a number: lines between edges, and the score of missing; see PiecewiseTerm."""
+
+    edges: Floats
+    offset: Floats
+    slope: Floats
+    missing: Floats
+
+
+class NumericPiece(Piece):
+    """A function of a numeric column."""
+
+    @abstractmethod
+    def curve(self, parameters: Floats) -> Curve:
+        """Return the function with these parameters, (size, n_classes)."""
+
+
+@dataclass(frozen=True)
+class Levels(Piece):
+    """One parameter per category, and one for missing."""
+
+    column: int
+    size: int
+    penalty: float = 1.0
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return the codes as they are."""
+        return Encoded(_CODED, self.size, columns[self.column].codes, _NO_VALUES)
+
+
+@dataclass(frozen=True)
+class Bins(NumericPiece):
+    """One parameter per interval of a numeric column, and one for missing."""
+
+    column: int
+    cuts: Floats
+    penalty: float
+    fusion: float = 0.0
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of parameters."""
+        return len(self.cuts) + 2
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return 0 where missing, else 1 + the number of cuts below."""
+        return Encoded(_CODED, self.size, bin_codes(columns[self.column], self.cuts), _NO_VALUES)
+
+    def curve(self, parameters: Floats) -> Curve:
+        """Return steps."""
+        return Curve(self.cuts, parameters[1:], np.zeros_like(parameters[1:]), parameters[0])
+
+
+@dataclass(frozen=True)
+class Hat(NumericPiece):
+    """A curve that is straight between knots and level outside; one parameter for missing."""
+
+    column: int
+    knots: Floats
+    penalty: float
+    fusion: float = 0.0
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of parameters."""
+        return len(self.knots) + 1
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return 1 + the knot below, and the share of the one above; 0 where missing."""
+        knots, values = self.knots, columns[self.column].values
+        gone = np.isnan(values)
+        x = np.clip(np.where(gone, knots[0], values), knots[0], knots[-1])
+        low = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+        share = (x - knots[low]) / (knots[low + 1] - knots[low])
+        codes = np.where(gone, 0, low + 1).astype(code_type(self.size))
+        return Encoded(_HAT, self.size, codes, np.where(gone, 0.0, share))
+
+    def curve(self, parameters: Floats) -> Curve:
+        """Return lines between the knots."""
+        scores, flat = parameters[1:], np.zeros_like(parameters[:1])
+        slope = np.diff(scores, axis=0) / np.diff(self.knots)[:, None]
+        offset = np.concatenate([scores[:1], scores])
+        return Curve(self.knots, offset, np.concatenate([flat, slope, flat]), parameters[0])
+
+
+@dataclass(frozen=True)
+class Line(NumericPiece):
+    """A straight line in the standardized value, level from five deviations on; missing is 0."""
+
+    column: int
+    mean: float
+    deviation: float
+    penalty: float
+    size: int = 1
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return standardized values, cut off at five deviations; 0 where missing."""
+        x = (columns[self.column].values - self.mean) / self.deviation
+        x = np.clip(np.where(np.isnan(x), 0.0, x), -LINE_END, LINE_END)
+        return Encoded(_LINE, 1, _NO_CODES, x)
+
+    def curve(self, parameters: Floats) -> Curve:
+        """Return the line and its level ends."""
+        edges = self.mean + self.deviation * np.array([-LINE_END, LINE_END])
+        offset = LINE_END * parameters * np.array([[-1.0], [-1.0], [1.0]])
+        slope = parameters / self.deviation * np.array([[0.0], [1.0], [0.0]])
+        return Curve(edges, offset, slope, np.zeros(parameters.shape[1]))
+
+
+@dataclass(frozen=True)
+class PairCells(Piece):
+    """One parameter per pair of codes of two columns that are coded already.
+
+    Attributes
+    ----------
+    columns : pair of int
+        Places of the columns.
+    codes : pair of array
+        Codes of the rows.
+    sizes : pair of int
+        Numbers of codes, the one for missing included.
+    """
+
+    columns: tuple[int, int]
+    codes: tuple[Codes, Codes]
+    sizes: tuple[int, int]
+    penalty: float = 1.0
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of parameters."""
+        return self.sizes[0] * self.sizes[1]
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return the codes of the pairs."""
+        first, second = self.codes
+        cells = first.astype(code_type(self.size)) * code_type(self.size)(self.sizes[1]) + second
+        return Encoded(_CODED, self.size, cells.astype(code_type(self.size)), _NO_VALUES)
+
+
+def bin_codes(column: Numbers, cuts: Floats) -> Codes:
+    """Return 0 where missing, else 1 + the number of cuts below."""
+    codes = np.empty(len(column.values), dtype=np.uint32)
+    _core.digitize(column.values, cuts, codes)
+    return codes.astype(code_type(len(cuts) + 2))
+
+
+def quantile_cuts(column: Numbers, n_bins: int) -> Floats:
+    """Return cuts between neighbouring values that give about equal weight to all bins."""
+    values, below = column.ordered
+    distinct = column.distinct
+    if len(distinct) < 2:
+        return np.empty(0)
+    if len(distinct) <= n_bins:
+        place = np.arange(1, len(distinct))
+    else:
+        wanted = np.floor(np.arange(1, n_bins) * below[-1] / n_bins + 1e-9)
+        at = values[np.minimum(np.searchsorted(below, wanted, side="right"), len(values) - 1)]
+        place = np.searchsorted(distinct, np.unique(at[at > distinct[0]]))
+    low, high = distinct[place - 1], distinct[place]
+    middle = low / 2 + high / 2
+    return np.asarray(np.where((low <= middle) & (middle < high), middle, low))
+
+
+def hat_of(column: Numbers, n_knots: int, penalty: float, fusion: float) -> Hat | None:
+    """Return a curve with knots at quantiles, or None if there are not two of them."""
+    values, below = column.ordered
+    if len(values) == 0:
+        return None
+    at = np.linspace(0, 1, n_knots) * max(below[-1] - 1.0, 0.0)
+    whole = np.floor(at + 1e-9)
+    last = len(values) - 1
+    low = values[np.minimum(np.searchsorted(below, whole, side="right"), last)]
+    high = values[np.minimum(np.searchsorted(below, whole + 1, side="right"), last)]
+    share = np.clip(at - whole, 0.0, 1.0)
+    knots = np.unique(low * (1.0 - share) + high * share)
+    knots[0], knots[-1] = values[0], values[-1]
+    apart = np.diff(knots) > _CLOSEST * np.abs(knots).max()
+    knots = knots[np.append(True, apart)]
+    return Hat(column.place, knots, penalty, fusion) if len(knots) > 1 else None

@@ -1,0 +1,133 @@
+"""The columns of a training table as additive models see them: numbers, or codes of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.table import Value
+from lessnaive.table.column import infinite_value
+from lessnaive.table.training import Training
+
+__all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger[Any]]
+
+# Quantiles of more rows than this are those of a sample of them.
+_MOST_SORTED = 200_000
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A numeric column: values (NaN where missing) of the training rows, and their weights."""
+
+    place: int
+    name: str
+    values: Floats
+    weights: Floats | None
+
+    @cached_property
+    def ordered(self) -> tuple[Floats, Floats]:
+        """The known values in order, and the weight of all up to each of them."""
+        values, weights = self.values, self.weights
+        if len(values) > _MOST_SORTED:
+            step = -(-len(values) // _MOST_SORTED)
+            ends = [np.nanmin(values), np.nanmax(values)] if not np.isnan(values).all() else []
+            values = np.concatenate([values[::step], ends])
+            weights = None if weights is None else np.append(weights[::step], [0.0] * len(ends))
+        known = ~np.isnan(values)
+        if weights is None:
+            found = np.sort(values[known])
+            return found, np.arange(1.0, len(found) + 1)
+        order = np.argsort(values[known], kind="stable")
+        return values[known][order], np.cumsum(weights[known][order])
+
+    @cached_property
+    def distinct(self) -> Floats:
+        """The different values, in order."""
+        values = self.ordered[0]
+        return values[np.append(True, values[1:] > values[:-1])] if len(values) else values
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a value is missing."""
+        return bool(np.isnan(self.values).any())
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A categorical column: codes of the training rows (0 is missing), and what they stand for."""
+
+    place: int
+    name: str
+    codes: Codes
+    levels: Sequence[Value]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A training table, ready for additive models.
+
+    Attributes
+    ----------
+    columns : list of Numbers and Categories
+        The columns.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    weights : array of shape (n_rows,) or None
+        Weights, all above 0.
+    n_classes : int
+        Number of classes.
+    """
+
+    columns: list[Numbers | Categories]
+    labels: NDArray[np.int32]
+    weights: Floats | None
+    n_classes: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores: one for two classes, else one per class."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+
+def read_inputs(training: Training, weights: Floats | None) -> Inputs:
+    """Return the columns of a training table, none of whose rows has weight 0."""
+    columns: list[Numbers | Categories] = []
+    table, schema = training.table, training.schema
+    for place, (column, named) in enumerate(zip(table.columns, schema.categorical, strict=True)):
+        name = schema.names[place]
+        if not named:
+            values = np.ascontiguousarray(column.numbers(), dtype=np.float64)
+            if np.isinf(values).any():
+                raise infinite_value(name)
+            columns.append(Numbers(place, name, values, weights))
+            continue
+        coded = column.coded()
+        codes = coded.codes.astype(np.int64) + coded.shift
+        there = np.bincount(codes, minlength=len(coded.levels) + 1) > 0
+        there[0] = False
+        places = np.cumsum(there) * there
+        levels = [coded.levels[int(code) - 1] for code in np.flatnonzero(there)]
+        kept = places[codes].astype(code_type(len(levels) + 1))
+        columns.append(Categories(place, name, kept, levels))
+    labels = np.ascontiguousarray(training.labels, dtype=np.int32)
+    return Inputs(columns, labels, weights, len(training.classes))
+
+
+def code_type(size: int) -> Any:
+    """Return the smallest type of codes below `size`."""
+    if size <= 1 << 8:
+        return np.uint8
+    return np.uint16 if size <= 1 << 16 else np.uint32

@@ -1,0 +1,150 @@
+"""A penalized additive model of some rows: pieces side by side, and the minimum of its objective.
+
+    sum_i w_i nll_i + lam / 2 sum_p m_p (W_p - W0_p)^2 + lam / 2 sum_p f_p (W_p+1 - W_p)^2
+
+Two classes have one score, the log-odds of the second; more have one score each. Intercepts are
+free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.columns import Inputs
+
+__all__ = ["Design", "Fit", "Solution", "class_logs", "encode"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Parameters (intercepts in the last row), and how they were found."""
+
+    parameters: Floats
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Design:
+    """Pieces and where their parameters are pulled to.
+
+    Attributes
+    ----------
+    pieces : sequence of Piece
+        The pieces.
+    target : array of shape (n_parameters, n_outputs) or None
+        Where parameters are pulled to; None: to 0.
+    """
+
+    pieces: Sequence[Piece]
+    target: Floats | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of parameters of one output, without the intercept."""
+        return sum(piece.size for piece in self.pieces)
+
+    def penalties(self) -> tuple[Floats, Floats]:
+        """Return what squares of parameters and of differences to the next parameter cost."""
+        penalty, link = np.empty(self.size), np.zeros(self.size)
+        at = 0
+        for piece in self.pieces:
+            penalty[at : at + piece.size] = piece.penalty
+            if piece.fusion and piece.size > 2:  # the first parameter is that of missing
+                link[at + 1 : at + piece.size - 1] = piece.fusion
+            at += piece.size
+        return penalty, link
+
+    def parts(self, parameters: Floats) -> list[Floats]:
+        """Return the parameters of each piece."""
+        ends = np.cumsum([piece.size for piece in self.pieces])
+        return np.split(parameters[:-1], ends[:-1]) if self.pieces else []
+
+
+class Fit:
+    """The objective of a design for some rows; minima are found from one penalty to the next.
+
+    Parameters
+    ----------
+    design : Design
+        The pieces.
+    encoded : sequence of Encoded
+        What they make of the rows.
+    labels, weights : array
+        Of the rows.
+    n_classes : int
+        Number of classes.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        encoded: Sequence[Encoded],
+        labels: NDArray[np.int32],
+        weights: Floats | None,
+        n_classes: int,
+    ) -> None:
+        self.rows = kernel_rows(encoded, labels, weights, n_classes)
+        logs, absent = class_logs(labels, weights, n_classes)
+        self.start = np.zeros((design.size + 1, len(logs)))
+        if design.target is not None:
+            self.start[:-1] = design.target
+        self.start[-1] = logs
+        penalty, link = design.penalties()
+        # The intercept of a class without rows would go to minus infinity.
+        self._newton = _core.AdditiveNewton(self.rows, penalty, link, self.start, absent)
+
+    def solve(self, lam: float, start: Floats | None, *, tol: float, max_iter: int) -> Solution:
+        """Return the minimum at a penalty; `tol` is the gain per row that ends the search."""
+        parameters = (self.start if start is None else start).copy()
+        steps, _, done, _, _ = self._newton.minimize(lam, tol, max_iter, parameters)
+        return Solution(parameters, steps, done)
+
+    def objective(self, lam: float, parameters: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient."""
+        gradient = np.empty_like(parameters)
+        return self._newton.objective(lam, parameters, gradient), gradient
+
+
+def encode(pieces: Sequence[Piece], inputs: Inputs) -> list[Encoded]:
+    """Return what the pieces make of the columns."""
+    return [piece.encode(inputs.columns) for piece in pieces]
+
+
+def kernel_rows(
+    encoded: Sequence[Encoded],
+    labels: NDArray[np.int32],
+    weights: Floats | None,
+    n_classes: int,
+) -> _core.AdditiveRows:
+    """Return rows for the kernel."""
+    return _core.AdditiveRows(
+        [block.kind for block in encoded],
+        [block.size for block in encoded],
+        [block.codes for block in encoded],
+        [block.values for block in encoded],
+        labels,
+        weights,
+        None,
+        n_classes,
+    )
+
+
+def class_logs(
+    labels: NDArray[np.int32], weights: Floats | None, n_classes: int
+) -> tuple[Floats, Floats]:
+    """Return logarithms of the class weights as scores, and 1 for scores of classes without any."""
+    counts = np.bincount(labels, weights, minlength=n_classes)
+    logs = np.log(counts + 0.5)
+    if n_classes == 2:
+        return logs[1:] - logs[:1], np.array([float((counts == 0).any())])
+    return logs - logs.mean(), (counts == 0).astype(np.float64)

@@ -1,0 +1,218 @@
+"""Additive models and models of pairs, stacked: everything that LessNaiveClassifier learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.additive.assembling import Assembly
+from lessnaive.models.additive.basis import Bins, quantile_cuts
+from lessnaive.models.additive.coarse import coarse_columns
+from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.design import Solution, encode
+from lessnaive.models.additive.members import MEMBERS, main_pieces
+from lessnaive.models.additive.pair_choice import Pair, choose_pairs
+from lessnaive.models.additive.pair_models import BINS, LEVELS, boost_pairs, fit_tables
+from lessnaive.models.additive.path import (
+    FittedMember,
+    Folds,
+    fit_member,
+    log_losses,
+)
+from lessnaive.models.additive.stacking import stack
+from lessnaive.validation.cross_validation import side_by_side
+
+__all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Pairs need so many rows, and must lower the loss of held-out rows by this share.
+_FEWEST_ROWS, _LEAST_GAIN = 800.0, 0.005
+# Where the weights of columns alone, of tables and of trees are pulled to.
+_SHARES = (0.6, 0.2, 0.2)
+
+
+class MemberReport(NamedTuple):
+    """What one of the models that are added up contributed.
+
+    Attributes
+    ----------
+    name : str
+        "smooth", "steps" or "freed"; with pairs also "tables" and "trees".
+    penalty : float or None
+        The penalty that was chosen; None for trees.
+    weight : float
+        Its weight in the sum.
+    log_loss : float
+        Its own log-loss on held-out rows.
+    """
+
+    name: str
+    penalty: float | None
+    weight: float
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the ensemble is learned: see LessNaiveClassifier."""
+
+    pairs: int
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """What was learned."""
+
+    assembly: Assembly
+    members: list[MemberReport]
+    pairs: list[Pair]
+    log_loss: float
+    solutions: list[Solution]
+
+
+class _Judge:
+    """Rows that were held out, and losses on them."""
+
+    def __init__(self, inputs: Inputs, folds: Folds) -> None:
+        self.rows = np.unique(np.concatenate([test for _, test in folds]))
+        self.labels = inputs.labels[self.rows]
+        weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
+        self.weights = weights[self.rows]
+        fold_of = np.zeros(inputs.n_rows, dtype=np.intp)
+        for place, (_, test) in enumerate(folds):
+            fold_of[test] = place
+        self.fold_of = fold_of[self.rows]
+        self.n_folds = len(folds)
+
+    def loss(self, scores: Floats) -> float:
+        """Return the mean log-loss of scores of the held-out rows."""
+        losses = log_losses(scores, self.labels)
+        return float(np.einsum("i,i->", losses, self.weights) / self.weights.sum())
+
+    def stack(self, scores: list[Floats], toward: list[float]) -> tuple[Floats, Floats]:
+        """Return weights, and what weights from the other folds make of each held-out row."""
+        weights = stack(scores, self.labels, self.weights, toward)
+        honest = np.empty_like(scores[0])
+        for place in range(self.n_folds):
+            here = self.fold_of == place
+            others = [score[~here] for score in scores]
+            own = weights
+            if not here.all():
+                own = stack(others, self.labels[~here], self.weights[~here], toward)
+            honest[here] = sum(v * score[here] for v, score in zip(own, scores, strict=True))
+        return weights, honest
+
+
+def fit_ensemble(
+    inputs: Inputs, folds: Folds, settings: Settings, step: Callable[[], None]
+) -> Ensemble:
+    """Fit the members, stack them, and add pairs where these help."""
+
+    def fitted(place: int) -> FittedMember:
+        return fit_member(
+            MEMBERS[place], inputs, folds, tol=settings.tol, max_iter=settings.max_iter, step=step
+        )
+
+    members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
+    assembly = Assembly(inputs)
+    solutions = [member.solution for member in members]
+    equal = [1.0 / len(members)] * len(members)
+    if not folds:
+        for member, weight in zip(members, equal, strict=True):
+            assembly.add_design(member.design, member.solution.parameters, weight)
+        reports = [
+            MemberReport(m.name, m.penalty, w, np.nan) for m, w in zip(members, equal, strict=True)
+        ]
+        return Ensemble(assembly, reports, [], np.nan, solutions)
+    judge = _Judge(inputs, folds)
+    held_out = [member.held_out[judge.rows] for member in members]
+    weights, honest = judge.stack(held_out, equal)
+    together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
+    with_pairs = _add_pairs(inputs, folds, settings, judge, together, honest)
+    share = 1.0 if with_pairs is None else with_pairs.weights[0]
+    reports = []
+    for member, weight, scores in zip(members, share * weights, held_out, strict=True):
+        assembly.add_design(member.design, member.solution.parameters, float(weight))
+        reports.append(MemberReport(member.name, member.penalty, float(weight), judge.loss(scores)))
+    if with_pairs is None:
+        return Ensemble(assembly, reports, [], judge.loss(honest), solutions)
+    with_pairs.add_to(assembly)
+    return Ensemble(
+        assembly,
+        reports + with_pairs.reports,
+        with_pairs.pairs,
+        with_pairs.log_loss,
+        [*solutions, with_pairs.solution],
+    )
+
+
+@dataclass(frozen=True)
+class _WithPairs:
+    weights: Floats
+    pairs: list[Pair]
+    reports: list[MemberReport]
+    log_loss: float
+    solution: Solution
+    add_to: Callable[[Assembly], None]
+
+
+def _add_pairs(
+    inputs: Inputs,
+    folds: Folds,
+    settings: Settings,
+    judge: _Judge,
+    together: Floats,
+    honest: Floats,
+) -> _WithPairs | None:
+    """Return models of pairs, if there are rows enough and held-out rows gain by them."""
+    if not settings.pairs or len(inputs.columns) < 2 or judge.weights.sum() < _FEWEST_ROWS:
+        return None
+    scores = np.zeros((inputs.n_rows, inputs.n_classes))
+    scores[judge.rows] = together
+    judged = np.zeros(inputs.n_rows, dtype=bool)
+    judged[judge.rows] = True
+    coarse = coarse_columns(inputs, BINS[-1], LEVELS)
+    pieces = main_pieces(inputs, lambda c: [Bins(c.place, quantile_cuts(c, 20), 0.1, 5.0)])
+    mains = (pieces, encode(pieces, inputs))
+    allowed = np.ones(len(inputs.columns), dtype=bool)
+
+    def chosen(rows: Rows) -> list[Pair]:
+        return choose_pairs(
+            inputs, rows[judged[rows]], scores, coarse, mains, settings.pairs, allowed
+        )
+
+    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
+    *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)
+    if not pairs:
+        return None
+    tables = fit_tables(
+        inputs, folds, mains, of_folds, pairs, tol=settings.tol, max_iter=settings.max_iter
+    )
+    trees = boost_pairs(inputs, folds, of_folds, pairs)
+    held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
+    weights, _ = judge.stack(held_out, list(_SHARES))
+    _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
+    best = judge.loss(np.einsum("mnk,m->nk", np.stack(held_out), weights))
+    if best > (1 - _LEAST_GAIN) * judge.loss(together):
+        return None
+
+    def add_to(assembly: Assembly) -> None:
+        assembly.add_design(
+            tables.design, tables.solution.parameters, float(weights[1]), tables.coarse
+        )
+        assembly.add_boosted(trees, float(weights[2]))
+
+    reports = [
+        MemberReport("tables", tables.penalty, float(weights[1]), judge.loss(held_out[1])),
+        MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
+    ]
+    return _WithPairs(weights, pairs, reports, judge.loss(with_pairs), tables.solution, add_to)

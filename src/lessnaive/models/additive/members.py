@@ -1,0 +1,124 @@
+"""The three additive models that LessNaiveClassifier adds up.
+
+- *smooth*: curves with ten knots.
+- *steps*: twenty bins and a straight line.
+- *freed*: naive Bayes with bins that MODL finds, weighted by column, then freed: each score may
+  leave its place at a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.models.additive.basis import Bins, Levels, Line, Piece, hat_of, quantile_cuts
+from lessnaive.models.additive.columns import Categories, Inputs, Numbers
+from lessnaive.models.additive.design import Design, encode
+from lessnaive.models.additive.naive_tables import naive_tables
+
+__all__ = ["MEMBERS", "Member", "centred_target", "main_pieces"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# MODL looks at no more rows than this.
+_MOST_BINNED = 100_000
+
+
+class Member:
+    """An additive model whose pieces do not depend on the classes of the rows."""
+
+    #: Whether pieces and target are learned from the classes, and thus anew in each fold.
+    learns_pieces = False
+
+    def __init__(self, name: str, pieces: Callable[[Numbers], list[Piece]]) -> None:
+        self.name = name
+        self._pieces = pieces
+
+    def design(self, inputs: Inputs, rows: Rows) -> Design:
+        """Return pieces for all columns."""
+        return Design(main_pieces(inputs, self._pieces))
+
+
+class FreedNaiveBayes(Member):
+    """Weighted naive Bayes, each score of which may leave its place at a price."""
+
+    learns_pieces = True
+
+    def __init__(self) -> None:
+        self.name = "freed"
+
+    def design(self, inputs: Inputs, rows: Rows) -> Design:
+        """Return bins found by MODL and categories, pulled toward weighted naive Bayes."""
+        labels = inputs.labels[rows]
+        weights = None if inputs.weights is None else inputs.weights[rows]
+        cuts = _modl_cuts(inputs, rows)
+        pieces = main_pieces(inputs, lambda column: [Bins(column.place, cuts[column.place], 1.0)])
+        codes = [block.codes[rows] for block in encode(pieces, inputs)]
+        sizes = [piece.size for piece in pieces]
+        tables = naive_tables(codes, sizes, labels, weights, inputs.n_classes)
+        return Design(pieces, centred_target(tables, inputs.n_outputs))
+
+
+def main_pieces(inputs: Inputs, of_numbers: Callable[[Numbers], list[Piece]]) -> list[Piece]:
+    """Return pieces for all columns; categorical ones have a parameter for each value."""
+    out: list[Piece] = []
+    for column in inputs.columns:
+        if isinstance(column, Categories):
+            out.append(Levels(column.place, len(column.levels) + 1))
+        elif len(column.distinct) > 1:
+            out += of_numbers(column)
+        elif len(column.distinct) == 1 and column.has_gaps:
+            out.append(Bins(column.place, np.empty(0), 1.0))
+    return out
+
+
+def centred_target(tables: list[Floats], n_outputs: int) -> Floats:
+    """Return tables of scores, one per class, as parameters."""
+    target = np.concatenate(tables) if tables else np.empty((0, max(n_outputs, 2)))
+    return target[:, 1:] - target[:, :1] if n_outputs == 1 else target
+
+
+def _smooth(column: Numbers) -> list[Piece]:
+    hat = hat_of(column, 10, penalty=0.03, fusion=1.0)
+    return [] if hat is None else [hat]
+
+
+def _steps(column: Numbers) -> list[Piece]:
+    # Scaled first, so that squares do not overflow.
+    size = float(np.abs(column.distinct).max())
+    scaled = column.values / size
+    w = None if column.weights is None else column.weights[~np.isnan(scaled)]
+    known = scaled[~np.isnan(scaled)]
+    mean = float(np.average(known, weights=w))
+    deviation = float(np.sqrt(np.average((known - mean) ** 2, weights=w)))
+    pieces: list[Piece] = [Bins(column.place, quantile_cuts(column, 20), 0.1, 5.0)]
+    if deviation > 1e-12 * abs(mean):
+        pieces.append(Line(column.place, mean * size, deviation * size, 0.3))
+    return pieces
+
+
+def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
+    """Return the cuts between MODL's intervals of all numeric columns."""
+    columns = [c for c in inputs.columns if isinstance(c, Numbers) and len(c.distinct) > 1]
+    if not columns:
+        return {}
+    some = rows[:: max(1, -(-len(rows) // _MOST_BINNED))]
+    weights = None if inputs.weights is None else inputs.weights[some]
+    values = [column.values[some] for column in columns]
+    found = _core.discretize(values, inputs.labels[some], weights, inputs.n_classes, True, False)
+    return {
+        column.place: np.asarray(bins[0], dtype=np.float64)
+        for column, bins in zip(columns, found, strict=True)
+    }
+
+
+#: The members, in the order of ``members_``.
+MEMBERS: tuple[Member, ...] = (
+    Member("smooth", _smooth),
+    Member("steps", _steps),
+    FreedNaiveBayes(),
+)

@@ -1,0 +1,172 @@
+"""The two models of pairs: ridge tables, and boosted trees of at most two columns each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive import _core
+from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.coarse import Coarse, coarse_columns
+from lessnaive.models.additive.columns import Inputs, Numbers
+from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
+from lessnaive.models.additive.pair_choice import Pair, pair_pieces
+from lessnaive.models.additive.path import FOLD_TOL, Folds, centred, held_out_loss
+
+__all__ = ["BoostedPairs", "TablesOfPairs", "boost_pairs", "fit_tables"]
+
+Floats = NDArray[np.float64]
+
+# Bins of numbers in tables of pairs, the categories that are not put together, and penalties.
+BINS, LEVELS = (4, 8), 8
+_PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+_FOLD_STEPS = 30
+
+# Of the trees.
+_TREE_BINS, _TREE_LEVELS = 64, 62
+_RULES = {"leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20}
+_MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
+
+
+@dataclass(frozen=True)
+class TablesOfPairs:
+    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows."""
+
+    design: Design
+    coarse: list[Coarse]
+    solution: Solution
+    penalty: float
+    held_out: Floats
+
+
+def fit_tables(
+    inputs: Inputs,
+    folds: Folds,
+    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+    pairs_of_folds: Sequence[Sequence[Pair]],
+    pairs: Sequence[Pair],
+    *,
+    tol: float,
+    max_iter: int,
+) -> TablesOfPairs:
+    """Choose the number of bins and the penalty by the folds, and fit to all rows."""
+    numeric = any(isinstance(column, Numbers) for column in inputs.columns)
+    best: tuple[float, float, list[Coarse], Floats] | None = None
+    for n_bins in BINS if numeric else BINS[:1]:
+        coarse = coarse_columns(inputs, n_bins, LEVELS)
+        found = _path(inputs, folds, mains, pairs_of_folds, coarse)
+        if best is None or found[0] < best[0]:
+            best = found[0], found[1], coarse, found[2]
+    assert best is not None
+    _, penalty, coarse, held_out = best
+    tables = pair_pieces(pairs, coarse)
+    design = Design([*mains[0], *tables])
+    blocks = [*mains[1], *encode(tables, inputs)]
+    fit = Fit(design, blocks, inputs.labels, inputs.weights, inputs.n_classes)
+    solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
+    return TablesOfPairs(design, coarse, solution, penalty, held_out)
+
+
+def _path(
+    inputs: Inputs,
+    folds: Folds,
+    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+    pairs_of_folds: Sequence[Sequence[Pair]],
+    coarse: list[Coarse],
+) -> tuple[float, float, Floats]:
+    """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
+    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    fits, tests = [], []
+    for (train, test), pairs in zip(folds, pairs_of_folds, strict=True):
+        tables = pair_pieces(pairs, coarse)
+        blocks = [*mains[1], *encode(tables, inputs)]
+        taken = [block.take(train) for block in blocks]
+        w = None if weights is None else weights[train]
+        fits.append(Fit(Design([*mains[0], *tables]), taken, labels[train], w, n_classes))
+        tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
+    states: list[Floats | None] = [None] * len(folds)
+    best, kept = np.inf, (_PENALTIES[0], np.empty(0))
+    for lam in _PENALTIES:
+        scores = np.zeros((inputs.n_rows, n_classes))
+        for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
+            found = fit.solve(lam, states[place], tol=FOLD_TOL, max_iter=_FOLD_STEPS)
+            states[place] = found.parameters
+            out = np.empty((len(test), inputs.n_outputs))
+            rows.scores(found.parameters, out)
+            scores[test] = centred(out)
+        loss = held_out_loss(scores, inputs, folds)
+        if loss >= best:
+            break
+        best, kept = loss, (lam, scores)
+    return best, *kept
+
+
+@dataclass(frozen=True)
+class BoostedPairs:
+    """Boosted trees as tables: (codes, n_outputs) of columns, and of pairs beyond them."""
+
+    coarse: list[Coarse]
+    start: Floats
+    columns: list[Floats]
+    pairs: dict[Pair, Floats]
+    rounds: int
+    held_out: Floats
+
+
+def boost_pairs(
+    inputs: Inputs,
+    folds: Folds,
+    pairs_of_folds: Sequence[Sequence[Pair]],
+    pairs: Sequence[Pair],
+) -> BoostedPairs:
+    """Boost trees in the folds until held-out rows gain no more, then as long on all rows."""
+    coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
+    many = inputs.n_classes >= _MANY_CLASSES
+    most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
+    weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
+    held_out = np.zeros((inputs.n_rows, inputs.n_classes))
+    rounds = []
+    for (train, test), own in zip(folds, pairs_of_folds, strict=True):
+        learned, judged = np.zeros(inputs.n_rows), np.zeros(inputs.n_rows)
+        learned[train], judged[test] = weights[train], weights[test]
+        model = _boosting(inputs, coarse, own, learned, judged)
+        model.advance(most)
+        rounds.append(model.best_round)
+        out = np.empty((inputs.n_rows, inputs.n_outputs))
+        model.scores(out)
+        held_out[test] = centred(out[test])
+    wanted = int(np.median(rounds))
+    model = _boosting(inputs, coarse, pairs, weights, None)
+    model.advance(wanted)
+    columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
+    for place, table in enumerate(columns):
+        model.table(place, None, wanted, table)
+    tables = {
+        (a, b): np.zeros((coarse[a].size * coarse[b].size, inputs.n_outputs)) for a, b in pairs
+    }
+    for (a, b), table in tables.items():
+        model.table(a, b, wanted, table)
+    return BoostedPairs(coarse, np.array(model.start), columns, tables, wanted, held_out)
+
+
+def _boosting(
+    inputs: Inputs,
+    coarse: list[Coarse],
+    pairs: Sequence[Pair],
+    learned: Floats,
+    judged: Floats | None,
+) -> _core.PairBoosting:
+    return _core.PairBoosting(
+        [column.codes for column in coarse],
+        [column.size for column in coarse],
+        [column.ordered for column in coarse],
+        list(pairs),
+        inputs.labels,
+        inputs.n_classes,
+        learned,
+        judged,
+        **_RULES,
+    )

@@ -1,0 +1,145 @@
+"""One additive model, its penalty chosen by folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
+from lessnaive.models.additive.members import Member
+
+__all__ = ["PENALTIES", "FittedMember", "centred", "fit_member", "log_losses", "softmax_logs"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Folds = Sequence[tuple[Rows, Rows]]
+
+#: Penalties of a path, in the order of trying.
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+# A path ends after so many penalties that did not lower the loss of held-out rows by this share.
+_PATIENCE, _LEAST_GAIN = 2, 1e-4
+# In folds, the gain per row that a step must promise to be taken, and the most steps.
+FOLD_TOL, _FOLD_STEPS = 1e-5, 30
+
+
+@dataclass(frozen=True)
+class FittedMember:
+    """An additive model of all rows, and what models of the folds said about held-out rows.
+
+    Attributes
+    ----------
+    name : str
+        Name of the member.
+    design : Design
+        Its pieces.
+    solution : Solution
+        Its parameters.
+    penalty : float
+        The penalty that was chosen.
+    held_out : array of shape (n_rows, n_classes)
+        Scores of rows that are not in the training rows of a fold, with mean 0 in each row.
+    """
+
+    name: str
+    design: Design
+    solution: Solution
+    penalty: float
+    held_out: Floats
+
+
+def fit_member(
+    member: Member,
+    inputs: Inputs,
+    folds: Folds,
+    *,
+    tol: float,
+    max_iter: int,
+    step: Callable[[], None] = lambda: None,
+) -> FittedMember:
+    """Choose the penalty of a member by the folds, and fit it to all rows."""
+    everything = np.arange(inputs.n_rows)
+    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    design = None if member.learns_pieces else member.design(inputs, everything)
+    encoded = None if design is None else encode(design.pieces, inputs)
+    fits, tests = [], []
+    for train, test in folds:
+        own = member.design(inputs, train) if design is None else design
+        blocks = encode(own.pieces, inputs) if encoded is None else encoded
+        w = None if weights is None else weights[train]
+        fits.append(Fit(own, [b.take(train) for b in blocks], labels[train], w, n_classes))
+        tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
+    penalty, held_out, states = _choose(fits, tests, inputs, folds, step)
+    if design is None:
+        design = member.design(inputs, everything)
+    encoded = encode(design.pieces, inputs) if encoded is None else encoded
+    fit = Fit(design, encoded, labels, weights, n_classes)
+    start = None if member.learns_pieces or not states else np.mean(states, axis=0)
+    solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
+    step()
+    return FittedMember(member.name, design, solution, penalty, held_out)
+
+
+def _choose(
+    fits: list[Fit],
+    tests: list[object],
+    inputs: Inputs,
+    folds: Folds,
+    step: Callable[[], None],
+) -> tuple[float, Floats, list[Floats]]:
+    """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
+    best, worse = np.inf, 0
+    kept: tuple[float, Floats, list[Floats]] = (
+        PENALTIES[0],
+        np.zeros((inputs.n_rows, inputs.n_classes)),
+        [],
+    )
+    if not folds:
+        return kept
+    states: list[Floats | None] = [None] * len(fits)
+    for lam in PENALTIES:
+        scores = np.zeros((inputs.n_rows, inputs.n_classes))
+        for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
+            found = fit.solve(lam, states[place], tol=FOLD_TOL, max_iter=_FOLD_STEPS)
+            states[place] = found.parameters
+            out = np.empty((len(test), inputs.n_outputs))
+            rows.scores(found.parameters, out)
+            scores[test] = centred(out)
+        loss = held_out_loss(scores, inputs, folds)
+        if loss < best * (1 - _LEAST_GAIN):
+            best, worse, kept = loss, 0, (lam, scores, [s.copy() for s in states])
+        else:
+            worse += 1
+            if worse == _PATIENCE:
+                break
+        step()
+    return kept
+
+
+def centred(scores: Floats) -> Floats:
+    """Return scores of the outputs as scores of all classes, with mean 0 in each row."""
+    if scores.shape[1] == 1:
+        return np.hstack([-0.5 * scores, 0.5 * scores])
+    return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+
+def softmax_logs(scores: Floats) -> Floats:
+    """Return log-probabilities of the classes."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def log_losses(scores: Floats, labels: NDArray[np.int32]) -> Floats:
+    """Return the log-loss of each row."""
+    return -softmax_logs(scores)[np.arange(len(labels)), labels]
+
+
+def held_out_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:
+    """Return the log-loss of all rows that are held out, summed with their weights."""
+    rows = np.concatenate([test for _, test in folds])
+    losses = log_losses(scores[rows], inputs.labels[rows])
+    weights = np.ones(len(rows)) if inputs.weights is None else inputs.weights[rows]
+    return float(np.einsum("i,i->", losses, weights))
