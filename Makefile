@@ -90,7 +90,7 @@ $(VENV)/pyvenv.cfg:
 $(VENV)/installed-cli: $(VENV)/pyvenv.cfg $(SOURCES)
 	@echo "Installing lessnaive into $(VENV): its dependencies are downloaded, its core is compiled."
 	@echo "The first time this takes a minute or two; what is going on:"
-	$(BIN)/pip install --progress-bar off --config-settings=logging.level=INFO -v '.[cli]' 2>&1 \
+	@$(BIN)/pip install --progress-bar off --config-settings=logging.level=INFO -v '.[cli]' 2>&1 \
 	| awk '/^ *(Collecting|Downloading|Building|Installing|Successfully|error|ERROR|\[[0-9]+\/[0-9]+\])/ \
 	{ sub(/^ */, "  "); print substr($$0, 1, 110); fflush() } \
 	{ log_ = log_ $$0 "\n" } /Successfully installed/ { done = 1 } \

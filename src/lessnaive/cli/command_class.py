@@ -40,17 +40,19 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return list(self._places)
+        return [*self._places, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in self._places:
-            return None
+        if cmd_name not in self._places:  # one that was added
+            return super().get_command(ctx, cmd_name)
         module, name, _ = self._places[cmd_name]
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the commands do, without importing them."""
+        lines = [(name, does) for name, (_, _, does) in self._places.items()]
+        lines += [(name, added.get_short_help_str(100)) for name, added in self.commands.items()]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, does) for name, (_, _, does) in self._places.items()])
+            formatter.write_dl(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from lessnaive import models
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.json_text import parse_json
 from lessnaive.plain import Node
@@ -33,14 +34,14 @@ def read_scorecard(path: str | os.PathLike[str]) -> Scorecard | None:
     Returns
     -------
     Scorecard or None
-        None if the model may predict with more than a scorecard.
+        None if the model may predict with more than a scorecard, or is not of the package.
     """
     try:
         root = Node(parse_json(read_document(path)))
         check_version(root)
         fields = root.record(*KEYS)
         name = fields["estimator"].text()
-        if name in _WITH_MORE:
+        if name in _WITH_MORE or name not in models.__all__:
             return None
         return Scorecard.from_plain(name, fields["scorecard"])
     except ModelFormatError as error:
