@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return [*self._places, *super().list_commands(ctx)]
+        return sorted([*self._places, *super().list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -55,4 +55,4 @@ class LazyGroup(click.Group):
         lines = [(name, does) for name, (_, _, does) in self._places.items()]
         lines += [(name, added.get_short_help_str(100)) for name, added in self.commands.items()]
         with formatter.section("Commands"):
-            formatter.write_dl(lines)
+            formatter.write_dl(sorted(lines))
