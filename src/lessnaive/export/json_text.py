@@ -67,23 +67,32 @@ def json_lines(value: Any, indent: str = "") -> Iterator[str]:
 
     A list or object without further ones in it stands on one line.
     """
-    if isinstance(value, dict):
-        items, brackets = [(f"{_encode(key)}: ", item) for key, item in value.items()], "{}"
-    elif isinstance(value, list):
-        items, brackets = [("", item) for item in value], "[]"
-    else:
-        items, brackets = [], ""
-    if not any(isinstance(item, dict | list) for _, item in items):
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list) or not any(isinstance(i, dict | list) for i in inner):
         yield _encode(value)
-    elif brackets == "[]" and all(isinstance(item, list) for item in value):
+    elif isinstance(value, dict):
+        yield from _object_lines(value, indent)
+    elif all(isinstance(item, list) for item in value):
         yield _rows(value, indent)
     else:
-        separator = brackets[0]
-        for key, item in items:
-            yield f"{separator}\n{indent} {key}"
-            yield from json_lines(item, indent + " ")
+        separator = "["
+        for item in value:
+            # The pieces of an item are joined: there may be very many items, all of them small.
+            yield f"{separator}\n{indent} " + "".join(json_lines(item, indent + " "))
             separator = ","
-        yield f"\n{indent}{brackets[1]}"
+        yield f"\n{indent}]"
+
+
+def _object_lines(value: dict[str, Any], indent: str) -> Iterator[str]:
+    separator = "{"
+    for key, item in value.items():
+        yield f"{separator}\n{indent} {_encode(key)}: "
+        if isinstance(item, dict | list):
+            yield from json_lines(item, indent + " ")
+        else:
+            yield _encode(item)
+        separator = ","
+    yield f"\n{indent}}}"
 
 
 def _rows(value: list[list[Any]], indent: str) -> str:

@@ -61,7 +61,8 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
-        self._learn(read_training(X, y, sample_weight, self.categorical_features))
+        class_weight = getattr(self, "class_weight", None)
+        self._learn(read_training(X, y, sample_weight, self.categorical_features, class_weight))
         return self
 
     def _learn(self, training: Training) -> None:

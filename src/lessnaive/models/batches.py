@@ -15,6 +15,7 @@ from lessnaive.evidence.settings import EvidenceSettings, check_priors
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
+from lessnaive.table.class_weight import times_class_weight
 from lessnaive.table.rows import RowsOfColumn
 
 __all__ = [
@@ -89,6 +90,12 @@ def read_rows(
         With the stream itself, or another one if there are new kinds of columns, or new classes
         among the rows that are added first.
     """
+    class_weight = getattr(model, "class_weight", None)
+    if isinstance(class_weight, str):
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once: give the weight of each class as a "
+            "dict to learn from rows that come in batches."
+        )
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
     found, places = encode_labels(y, table.n_rows, weights)
@@ -100,6 +107,8 @@ def read_rows(
         rows = np.flatnonzero(weights)
         columns = [RowsOfColumn(column, rows) for column in columns]
         places, weights = places[rows], weights[rows]
+    if class_weight is not None:
+        weights = times_class_weight(weights, class_weight, found, places, strict=False)
     if stream is None:
         schema = Schema.of(table, model.categorical_features)
         stream = StreamStatistics.start(model, schema, found[np.unique(places[:most])], classes)

@@ -149,7 +149,7 @@ def walk(
         value = measures[-1][rules.criterion == "log_loss"]
         stale = 0 if value < best - _LOSS_TOLERANCE * total else stale + 1
         best = min(best, value)
-        open_columns = np.flatnonzero(levels < evidence.n_levels)
+        open_columns = np.flatnonzero((levels < evidence.n_levels) & evidence.speaks)
         if not len(open_columns) or (rules.patience is not None and stale >= rules.patience):
             break
         step = _best_step(evidence, levels, open_columns, labels, weights, scores, rules)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
-from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
@@ -31,7 +31,7 @@ _MOST_AVERAGED = 10_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StagewiseNB(EvidenceParameters, ScorecardClassifier):
+class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -75,6 +75,10 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
         chosen model all the same, since an average of probabilities is not a scorecard.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -155,6 +159,7 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
