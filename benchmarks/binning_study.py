@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from lessnaive import NaiveBayes
 from lessnaive.datasets import fetch
+from lessnaive.validation.metrics import accuracy, auc
 
 MOST_ROWS = 50_000
 FOLDS = 5
@@ -117,22 +117,15 @@ def measure(make: Callable[[], Any], X: pd.DataFrame, y: np.ndarray) -> dict[str
         truth = np.searchsorted(model.classes_, y[test])
         rows.append(
             (
-                np.mean(log_proba.argmax(axis=1) == truth),
+                accuracy(log_proba, truth),
+                # Not cut off where probabilities are too small for a number: some methods are so
+                # wrong.
                 -np.mean(log_proba[np.arange(len(test)), truth]),
-                auc(truth, log_proba),
+                auc(log_proba, truth, average="weighted"),
                 seconds,
             )
         )
     return dict(zip(MEASURES, np.mean(rows, axis=0).tolist(), strict=True))
-
-
-def auc(truth: np.ndarray, log_proba: np.ndarray) -> float:
-    """One class against the others, weighted by frequency; for two classes, plain."""
-    present, counts = np.unique(truth, return_counts=True)
-    if log_proba.shape[1] == 2:
-        return float(roc_auc_score(truth == 1, log_proba[:, 1] - log_proba[:, 0]))
-    areas = [roc_auc_score(truth == c, np.exp(log_proba[:, c])) for c in present]
-    return float(np.average(areas, weights=counts))
 
 
 def run(out: Path, quick: bool) -> None:

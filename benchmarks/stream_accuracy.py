@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from lessnaive import NaiveBayes
 from lessnaive.datasets import fetch
+from lessnaive.validation.metrics import auc
 
 TABLES = (
     "adult", "electricity", "letter", "shuttle", "skin", "weather", "htru2", "mammography",
@@ -26,17 +26,10 @@ MOST_ROWS = 100_000
 BATCH = 1000
 
 
-def auc(model: NaiveBayes, X, y) -> float:
-    probabilities = model.predict_proba(X)
-    if len(model.classes_) == 2:
-        return float(roc_auc_score(y, probabilities[:, 1]))
-    known = np.isin(model.classes_, np.unique(y))
-    parts = [
-        (np.mean(y == label), roc_auc_score(y == label, probabilities[:, c]))
-        for c, label in enumerate(model.classes_)
-        if known[c]
-    ]
-    return float(sum(share * area for share, area in parts))
+def auc_of(model: NaiveBayes, X, y) -> float:
+    """AUC of rows whose classes the model knows."""
+    labels = np.searchsorted(model.classes_, y)
+    return auc(model.predict_proba(X), labels, average="weighted")
 
 
 def compare(name: str, sizes: list[int]) -> list[float]:
@@ -47,14 +40,14 @@ def compare(name: str, sizes: list[int]) -> list[float]:
     cut = int(0.7 * len(y))
     train, test = slice(0, cut), slice(cut, len(y))
     options = {"numeric": "modl", "categorical": "modl", "missing": "category"}
-    batch = auc(NaiveBayes(**options).fit(X[train], y[train]), X[test], y[test])
+    batch = auc_of(NaiveBayes(**options).fit(X[train], y[train]), X[test], y[test])
     out = [float(cut), batch]
     for size in sizes:
         model = NaiveBayes(**options, summary_size=size)
         for start in range(0, cut, BATCH):
             rows = slice(start, min(start + BATCH, cut))
             model.partial_fit(X[rows], y[rows])
-        out.append(auc(model, X[test], y[test]) - batch)
+        out.append(auc_of(model, X[test], y[test]) - batch)
     return out
 
 

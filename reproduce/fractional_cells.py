@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
 from lessnaive.datasets import fetch, load_penguins
+from lessnaive.validation.metrics import auc, log_loss
 from reproduce.cpu_time import cpu_seconds
 from reproduce.fractional_methods import METHODS
 
@@ -81,27 +81,18 @@ def measure(cell: Cell) -> dict[str, Any]:
 def scores(
     classes: np.ndarray, probabilities: np.ndarray, y: np.ndarray, y_train: np.ndarray
 ) -> dict[str, float]:
-    """AUC, log-loss and compression rate; rows of classes that were not learned are left out."""
+    """AUC, log-loss and compression rate; rows of classes that were not learned are left out.
+
+    With more than two classes, the AUC is the mean over the classes weighted by their frequency.
+    """
     known = np.isin(y, classes)
     truth = np.searchsorted(classes, y[known])
     probabilities = probabilities[known]
-    own = np.maximum(probabilities[np.arange(len(truth)), truth], _SMALLEST)
     shares = np.unique(y_train, return_counts=True)[1] / len(y_train)
-    log_loss = -float(np.log(own).mean())
+    loss = log_loss(np.maximum(probabilities, _SMALLEST), truth)
     return {
         "rows": len(truth),
-        "auc": auc(truth, probabilities),
-        "log_loss": log_loss,
-        "compression": 1.0 + log_loss / float(np.log(shares[truth]).mean()),
+        "auc": auc(probabilities, truth, average="weighted"),
+        "log_loss": loss,
+        "compression": 1.0 + loss / float(np.log(shares[truth]).mean()),
     }
-
-
-def auc(truth: np.ndarray, probabilities: np.ndarray) -> float:
-    """Each class against the others, weighted by its frequency."""
-    present, counts = np.unique(truth, return_counts=True)
-    areas = []
-    for c, count in zip(present, counts, strict=True):
-        ranks = rankdata(probabilities[:, c])[truth == c]
-        pairs = count * (len(truth) - count)
-        areas.append((ranks.sum() - count * (count + 1) / 2) / pairs)
-    return float(np.average(areas, weights=counts))

@@ -10,23 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import lessnaive
-from lessnaive import (
-    AttributeWeightedNB,
-    AveragedNB,
-    BaristaNB,
-    BaristaNBCV,
-    FractionalNB,
-    GroupLassoNB,
-    HybridLRNB,
-    LessNaiveClassifier,
-    NaiveBayes,
-    NBLogistic,
-    NBLogisticCV,
-    RelevanceWeightedNB,
-    SelectiveNB,
-    StagewiseNB,
-)
+import lessnaive as ln
 
 N_ROWS = 90
 
@@ -88,9 +72,9 @@ def check_same(model: Any, again: Any, X: Any) -> None:
 
 def round_trip(model: Any, folder: Any) -> Any:
     """Save and load, and see that the copy gives the same file again."""
-    lessnaive.save(model, folder / "model.json")
-    again = lessnaive.load(folder / "model.json")
-    lessnaive.save(again, folder / "again.json")
+    ln.save(model, folder / "model.json")
+    again = ln.load(folder / "model.json")
+    ln.save(again, folder / "again.json")
     assert (folder / "again.json").read_bytes() == (folder / "model.json").read_bytes()
     return again
 
@@ -99,7 +83,7 @@ def document_of(model: Any) -> dict[str, Any]:
     """What a model file holds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
-        lessnaive.save(model, path)
+        ln.save(model, path)
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return document
 
@@ -114,38 +98,43 @@ _X = pd.DataFrame(
     }
 )
 _MODELS = [
-    NaiveBayes(missing="category").fit(_X, ["u", "v", "w", "u", "v", "w"]),
-    NaiveBayes(beta=(2, np.ones((2, 1))), priors=np.array([0.5, 0.5])).partial_fit(
+    ln.NaiveBayes(missing="category").fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.NaiveBayes(beta=(2, np.ones((2, 1))), priors=np.array([0.5, 0.5])).partial_fit(
         _X, [1, 0, 1, 1, 0, 1], classes=[0, 1]
     ),
-    NaiveBayes(categorical_features=np.array([0])).fit(
+    ln.NaiveBayes(categorical_features=np.array([0])).fit(
         np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 5.0]]), [False, True, False]
     ),
-    NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.NaiveBayes(numeric="quantile", categorical="modl", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 1]),
     # Summaries with rows that wait, bins in use, and values that are not kept.
-    NaiveBayes(
+    ln.NaiveBayes(
         numeric="modl", categorical="modl", summary_size=2, max_values=2, forgetting=0.9
     ).partial_fit(_X, [1, 0, 1, 1, 0, 1], sample_weight=[300.0] * 6),
-    SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
-    RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
-    AveragedNB(lam=0.1, numeric="gaussian", costs=np.ones(5)).fit(_X, [1, 0, 1, 1, 0, 1]),
-    GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
-    StagewiseNB(average=True, epsilon=1 / 2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
-    BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
-    BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
-    FractionalNB(p=0.5, costs=[1.0, 2.0, 1.0, 1.0, 1.0]).fit(_X, [1, 0, 1, 1, 0, 1]),
-    FractionalNB(costs={"flag": 2.0}, solver="pgdmb", rprop=(0.5, 1.1)).fit(_X, [1, 0, 1, 1, 0, 1]),
-    AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
-    NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
-    NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
-    HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
-    LessNaiveClassifier(class_weight={"u": 2.0}, monotonic_cst=None).fit(
+    ln.SelectiveNB(criterion="log_loss", patience=2).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.RelevanceWeightedNB().fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.AveragedNB(lam=0.1, numeric="gaussian", costs=np.ones(5)).fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.GroupLassoNB(lam="cv", cv=2, n_lams=3).fit(_X, [1, 0, 1, 1, 0, 0]),
+    ln.StagewiseNB(average=True, epsilon=1 / 2, missing="category").fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.BaristaNB(start=np.ones((2, 5)), numeric="gaussian").fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.BaristaNBCV(grid=([1.0, 0.1], [0.1]), cv=2).fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.FractionalNB(p=0.5, costs=[1.0, 2.0, 1.0, 1.0, 1.0]).fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.FractionalNB(costs={"flag": 2.0}, solver="pgdmb", rprop=(0.5, 1.1)).fit(
+        _X, [1, 0, 1, 1, 0, 1]
+    ),
+    ln.AttributeWeightedNB(weights="mixed", loss="squared").fit(_X, [1, 0, 1, 1, 0, 1]),
+    ln.NBLogisticCV(n_lams=3, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
+    ln.NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
+    ln.HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.FractionalNB(batch_size=4, history_size=5, summary_size=2, max_values=2).partial_fit(
+        _X, [1, 0, 1, 1, 0, 1]
+    ),
+    ln.LessNaiveClassifier(class_weight={"u": 2.0}, monotonic_cst=None).fit(
         _X, ["u", "v", "w", "u", "v", "w"]
     ),
-    LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
+    ln.LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
         pd.concat([_X] * 120), np.tile([1, 0, 1, 1, 0, 0], 120) ^ (np.arange(720) % 7 == 0)
     ),
-    HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

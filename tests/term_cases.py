@@ -16,7 +16,7 @@ from lessnaive.scorecard import (
     TableTerm,
     Term,
 )
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Schema, read_table
 
 CLASSES = ["a", "b", "c"]

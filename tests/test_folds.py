@@ -9,7 +9,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, Strat
 
 from lessnaive import BaristaNBCV, GroupLassoNB, SelectiveNB, StagewiseNB, _core
 from lessnaive.datasets import load_penguins
-from lessnaive.validation.folds import drawn, over_folds, split_rows
+from lessnaive.table.training import read_training
+from lessnaive.validation.cross_validation import cross_validate
+from lessnaive.validation.folds import split_rows
 
 LABELS = np.array([0, 1, 1, 0, 2, 1, 0, 2, 0, 1, 0, 0, 1, 1, 2])
 
@@ -64,10 +66,28 @@ def test_given_folds_number_all_rows():
     ]
 
 
-def test_weights_of_drawn_rows():
-    np.testing.assert_array_equal(drawn(np.array([1, 3, 1]), None, 5), [0, 2, 0, 1, 0])
-    weights = np.array([9.0, 0.5, 9.0, 3.0, 9.0])
-    np.testing.assert_array_equal(drawn(np.array([1, 3, 1]), weights, 5), [0, 1, 0, 3, 0])
+SPLITS = [(np.array([1, 3, 1, 4]), np.array([0, 2])), (np.array([0, 2, 4]), np.array([3]))]
+
+
+def some_rows(weights=None):
+    X = pd.DataFrame({"number": np.arange(5.0), "word": list("abcde")})
+    return read_training(X, [0, 1, 0, 1, 0], weights, "from_dtype")
+
+
+def test_the_rows_of_a_fold():
+    """Rows that are named twice are there twice; the share is that of all weight."""
+    weights = np.array([9.0, 0.5, 9.0, 3.0, 2.5])
+    folds = cross_validate(lambda fold: fold, some_rows(weights), SPLITS)
+    for fold, (train, test) in zip(folds, SPLITS, strict=True):
+        for part, rows in ((fold.train, train), (fold.test, test)):
+            np.testing.assert_array_equal(part.table.columns[0].numbers(), rows)
+            codes, shift, levels = part.table.columns[1].coded()
+            assert [levels[c + shift - 1] for c in codes] == list(np.array(list("abcde"))[rows])
+            np.testing.assert_array_equal(part.labels, rows % 2)
+            np.testing.assert_array_equal(part.weights, weights[rows])
+    assert [fold.share for fold in folds] == [6.5 / 24, 20.5 / 24]
+    folds = cross_validate(lambda fold: fold, some_rows(), SPLITS)
+    assert [fold.share for fold in folds] == [4 / 5, 3 / 5]
 
 
 @pytest.mark.parametrize(("n_jobs", "share"), [(None, 6), (1, 6), (2, 3), (4, 2), (8, 2)])
@@ -77,10 +97,16 @@ def test_folds_side_by_side_share_the_threads_of_the_core(n_jobs, share):
     try:
         if _core.max_threads() != 6:
             pytest.skip("built for a single thread")
-        found = over_folds(lambda k: (k, _core.max_threads()), [(0,), (1,), (2,)], n_jobs)
-        assert found == [(0, share), (1, share), (2, share)]
+        rows = some_rows()
+        splits = [(np.arange(5), np.array([k])) for k in range(3)]
+
+        def work(fold):
+            return fold.test.table.columns[0].numbers().tolist(), _core.max_threads()
+
+        found = cross_validate(work, rows, splits, n_jobs)
+        assert found == [([0.0], share), ([1.0], share), ([2.0], share)]
         with pytest.raises(ZeroDivisionError):
-            over_folds(lambda k: 1 // k, [(0,)], n_jobs)
+            cross_validate(lambda fold: 1 // 0, rows, splits, n_jobs)
         assert _core.max_threads() == 6
     finally:
         _core.set_threads(before)

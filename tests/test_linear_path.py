@@ -31,8 +31,8 @@ def path_of(problem: LogisticProblem, lams: Any, tol: float = TIGHT, most: int =
         path.minimize(lam * unit.l1, lam * unit.l2, tol, most, each)
         for lam, each in zip(lams, out, strict=True)
     ]
-    looks, finished = (np.array(each) for each in zip(*found, strict=True))
-    return out, looks, finished
+    passes, finished = (np.array(each) for each in zip(*found, strict=True))
+    return out, passes, finished
 
 
 def path_lams(problem: LogisticProblem, count: int = 12, ratio: float = 1e-3) -> Any:
@@ -51,9 +51,9 @@ def test_minima_of_the_solver_in_python(table, n_classes, penalty, target):
     X, y = random_table(n_classes)
     problem = problem_of(X[TABLES[table]], y, penalty=penalty, target=target, l1_ratio=0.3)
     lams = path_lams(problem)
-    found, looks, finished = path_of(problem, lams)
+    found, passes, finished = path_of(problem, lams)
     assert finished.all()
-    assert looks.max() < 40
+    assert passes.max() < 40
     for lam, weights in zip(lams, found, strict=True):
         solution = ProxNewton().minimize(
             problem.loss, problem.penalty(lam), problem.start(), tol=1e-12
@@ -67,29 +67,29 @@ def test_minima_of_the_solver_in_python(table, n_classes, penalty, target):
 
 
 def test_the_tolerance_is_kept():
-    """What is promised of the objective holds, and loose tolerances take fewer looks."""
+    """What is promised of the objective holds, and loose tolerances take fewer passes."""
     X, y = random_table(2, 400)
     problem = problem_of(X, y, target="zero")
     lams = path_lams(problem, 30, 1e-4)
-    best, most_looks, _ = path_of(problem, lams)
+    best, exact_passes, _ = path_of(problem, lams)
     least = np.array([objective(problem, w, lam) for w, lam in zip(best, lams, strict=True)])
-    total = most_looks.sum()
+    total = exact_passes.sum()
     for tol in (1e-9, 1e-6):
-        found, looks, finished = path_of(problem, lams, tol)
+        found, passes, finished = path_of(problem, lams, tol)
         reached = [objective(problem, w, lam) for w, lam in zip(found, lams, strict=True)]
         assert finished.all()
         assert (np.array(reached) / least - 1).max() < tol
-        assert looks.sum() < total
-        total = looks.sum()
+        assert passes.sum() < total
+        total = passes.sum()
 
 
 def test_weights_stay_exactly_at_their_target():
     X, y = random_table(2)
     problem = problem_of(X, y)
     lams = path_lams(problem)
-    found, looks, _ = path_of(problem, lams)
+    found, passes, _ = path_of(problem, lams)
     assert not found[0].any()
-    assert looks[0] == 0
+    assert passes[0] == 0
     moved = np.count_nonzero(found, axis=(1, 2))
     assert 0 < moved[1] < moved[-1]
 
@@ -116,9 +116,9 @@ def test_more_columns_than_rows():
     y = (X[:, :3].sum(axis=1) + rng.normal(size=40) > 0).astype(int)
     problem = problem_of(X, y, target="zero")
     lams = path_lams(problem, 15, 1e-2)
-    found, looks, finished = path_of(problem, lams)
+    found, passes, finished = path_of(problem, lams)
     assert finished.all()
-    assert looks.max() < 60
+    assert passes.max() < 60
     for lam, weights in zip(lams, found, strict=True):
         gradient = problem.loss.value_and_gradient(weights)[1]
         assert problem.penalty(lam).subdiff_distance(weights, gradient) < 1e-4 * lam
@@ -132,9 +132,9 @@ def test_separable_rows(penalty, target):
     X = np.column_stack([x, np.sin(9 * x)])
     problem = problem_of(X, x > 0, penalty=penalty, target=target)
     lams = np.append(np.geomspace(10.0, 1e-9, 12), 0.0)
-    found, looks, _ = path_of(problem, lams, 1e-9, 200)
+    found, passes, _ = path_of(problem, lams, 1e-9, 200)
     assert np.isfinite(found).all()
-    assert looks.max() <= 202
+    assert passes.max() <= 202
     values = [problem.loss.value(each) for each in found]
     assert values[-2] < 1e-5
     assert (np.diff(values) < 1e-12).all()
@@ -144,9 +144,9 @@ def test_the_work_is_bounded():
     X, y = random_table(3)
     problem = problem_of(X, y, target="zero")
     lam = 1e-4 * problem.lambda_max(problem.start())
-    found, looks, finished = path_of(problem, [lam], most=2)
+    found, passes, finished = path_of(problem, [lam], most=2)
     assert not finished[0]
-    assert 2 <= looks[0] <= 4
+    assert 2 <= passes[0] <= 4
     assert objective(problem, found[0], lam) < objective(problem, problem.start(), lam)
 
 

@@ -18,6 +18,7 @@ from reproduce.barista_methods import METHODS, Indicators
 from reproduce.barista_paper import PRINTED
 from reproduce.cache import ResultFile
 from reproduce.tables import TextTable
+from resuming import recorded
 
 
 @pytest.fixture
@@ -61,19 +62,12 @@ def test_all_methods_run(method):
 def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     run(tmp_path / "whole")
     calls = []
-
-    def stop_after_seven(cell):
-        if len(calls) == 7:
-            raise KeyboardInterrupt
-        calls.append(cell)
-        return measure(cell)
-
-    monkeypatch.setattr(barista, "measure", stop_after_seven)
+    monkeypatch.setattr(barista, "measure", recorded(measure, calls, most=7))
     run(tmp_path / "parts")
     assert "Stopped" in capsys.readouterr().out
     assert len(results(tmp_path / "parts")) == 7
     before = list(calls)
-    monkeypatch.setattr(barista, "measure", lambda cell: (calls.append(cell), measure(cell))[1])
+    monkeypatch.setattr(barista, "measure", recorded(measure, calls))
     run(tmp_path / "parts")
     assert not set(before) & set(calls[7:])
     assert len(calls) == 2 * 5 * 2

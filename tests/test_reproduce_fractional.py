@@ -13,10 +13,11 @@ from sklearn.model_selection import StratifiedKFold
 
 from lessnaive import AveragedNB, FractionalNB, MODLEncoder, NaiveBayes, datasets
 from reproduce import fractional
-from reproduce.fractional_cells import FOLDS, Cell, auc, led17, measure, scores
+from reproduce.fractional_cells import FOLDS, Cell, led17, measure, scores
 from reproduce.fractional_methods import METHODS
 from reproduce.fractional_report import by_table, means_table, write_report
 from reproduce.fractional_solvers import PROBLEMS, SOLVERS, SolverCell, measure_solver
+from resuming import recorded
 
 
 @pytest.fixture
@@ -63,13 +64,6 @@ def test_a_cell_is_one_fold_of_cross_validation():
     assert row["weight_sum"] == pytest.approx(model.weights_.sum())
 
 
-def test_auc_with_ties_and_two_classes():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 80)
-    p = (truth * 0.3 + rng.random(80)).round(1)[:, None] * [[-1.0, 1.0]]
-    assert auc(truth, p) == pytest.approx(roc_auc_score(truth, p[:, 1]), rel=1e-12)
-
-
 def test_rows_of_classes_that_were_not_learned_are_left_out():
     classes = np.array(["a", "b"])
     p = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
@@ -112,18 +106,11 @@ def test_solvers_are_measured_on_all_rows(problem):
 def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     run(tmp_path / "whole")
     calls = []
-
-    def stop_after_seven(cell):
-        if len(calls) == 7:
-            raise KeyboardInterrupt
-        calls.append(cell)
-        return measure(cell)
-
-    monkeypatch.setattr(fractional, "measure", stop_after_seven)
+    monkeypatch.setattr(fractional, "measure", recorded(measure, calls, most=7))
     run(tmp_path / "parts")
     assert "Stopped" in capsys.readouterr().out
     assert len(results(tmp_path / "parts")) == 7
-    monkeypatch.setattr(fractional, "measure", lambda cell: (calls.append(cell), measure(cell))[1])
+    monkeypatch.setattr(fractional, "measure", recorded(measure, calls))
     run(tmp_path / "parts")
     assert len(calls) == len(set(calls)) == 2 * FOLDS
     for name in ("fractional", "fractional_solvers"):

@@ -28,22 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import (
-    AttributeWeightedNB,
-    AveragedNB,
-    BaristaNB,
-    BaristaNBCV,
-    FractionalNB,
-    GroupLassoNB,
-    HybridLRNB,
-    LessNaiveClassifier,
-    NaiveBayes,
-    NBLogistic,
-    NBLogisticCV,
-    RelevanceWeightedNB,
-    SelectiveNB,
-    StagewiseNB,
-)
+import lessnaive as ln
 from lessnaive.solver import FISTA
 
 
@@ -57,7 +42,7 @@ def as_text(X: Any) -> Any:
     return X if values.ndim != 2 or values.dtype.kind == "c" else values.astype(str)
 
 
-class NaiveBayesOnStrings(NaiveBayes):
+class NaiveBayesOnStrings(ln.NaiveBayes):
     """Passes every column on as categorical strings."""
 
     def fit(self, X, y, sample_weight=None):
@@ -82,46 +67,51 @@ class NaiveBayesOnStrings(NaiveBayes):
 # No expected failures: parametrize_with_checks is given none.
 @parametrize_with_checks(
     [
-        NaiveBayes(),
-        NaiveBayes(categorical_features="all"),
-        NaiveBayes(numeric="gaussian_shared", priors="uniform", missing="category"),
-        NaiveBayes(categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"),
-        NaiveBayes(categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3),
-        StagewiseNB(),
-        StagewiseNB(categorical_features="all", criterion="log_loss", average=True),
-        StagewiseNB(choose="cv", cv=3, patience=None, epsilon=1 / 4, missing="category"),
+        ln.NaiveBayes(),
+        ln.NaiveBayes(categorical_features="all"),
+        ln.NaiveBayes(numeric="gaussian_shared", priors="uniform", missing="category"),
+        ln.NaiveBayes(numeric="kernel"),
+        ln.NaiveBayes(
+            categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"
+        ),
+        ln.NaiveBayes(
+            categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3
+        ),
+        ln.StagewiseNB(),
+        ln.StagewiseNB(categorical_features="all", criterion="log_loss", average=True),
+        ln.StagewiseNB(choose="cv", cv=3, patience=None, epsilon=1 / 4, missing="category"),
         NaiveBayesOnStrings(),
         NaiveBayesOnStrings(smoothing="laplace", missing="category"),
-        SelectiveNB(),
-        SelectiveNB(criterion="log_loss", patience=3, numeric="mdlp"),
-        SelectiveNB(criterion="aic", direction="backward", categorical_features="all"),
-        RelevanceWeightedNB(),
-        RelevanceWeightedNB(numeric="quantile", categorical_features=[0], categorical="modl"),
-        AveragedNB(),
-        AveragedNB(averaging="posterior", numeric="gaussian", categorical="values", lam=0.1),
-        GroupLassoNB(),
-        GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
-        GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
-        BaristaNB(),
-        BaristaNB(numeric="gaussian", shrink_to="one", leave_one_out=True, l1=0, solver="lbfgs"),
-        BaristaNBCV(n_l1=2, cv=3),
-        FractionalNB(),
-        FractionalNB(p=0.5, lam=0.01, numeric="gaussian", solver="pgdmb-vns", opti_level=1),
-        AttributeWeightedNB(l2=0.1),
-        AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
-        AttributeWeightedNB(weights="mixed", loss="squared"),
-        AttributeWeightedNB(weights="mixed", numeric="gaussian"),
-        NBLogistic(),
-        NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
-        NBLogistic(penalty="l2", lam=0.1, standardize=False),
-        NBLogisticCV(n_lams=4, cv=2),
-        LessNaiveClassifier(),
-        LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-12),
-        LessNaiveClassifier(categorical_features="all", pairs=2, n_jobs=2),
-        HybridLRNB(),
-        HybridLRNB(assignment=[0], lam=0.1, numeric="mdlp", categorical_features="all"),
-        HybridLRNB(assignment="cv", cv=2, lam=1.0, missing="category"),
-        NBLogisticCV(n_lams=3, cv=3, target="zero", penalty="elastic_net", rule="one_se"),
+        ln.SelectiveNB(),
+        ln.SelectiveNB(criterion="log_loss", patience=3, numeric="mdlp"),
+        ln.SelectiveNB(criterion="aic", direction="backward", categorical_features="all"),
+        ln.RelevanceWeightedNB(),
+        ln.RelevanceWeightedNB(numeric="quantile", categorical_features=[0], categorical="modl"),
+        ln.AveragedNB(),
+        ln.AveragedNB(averaging="posterior", numeric="gaussian", categorical="values", lam=0.1),
+        ln.GroupLassoNB(),
+        ln.GroupLassoNB(lam=1.0, adaptive=True, categorical_features="all"),
+        ln.GroupLassoNB(lam="cv", cv=2, n_lams=5, solver="line_search"),
+        ln.BaristaNB(),
+        ln.BaristaNB(numeric="gaussian", shrink_to="one", leave_one_out=True, l1=0, solver="lbfgs"),
+        ln.BaristaNBCV(n_l1=2, cv=3),
+        ln.FractionalNB(),
+        ln.FractionalNB(p=0.5, lam=0.01, numeric="gaussian", solver="pgdmb-vns", opti_level=1),
+        ln.AttributeWeightedNB(l2=0.1),
+        ln.AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
+        ln.AttributeWeightedNB(weights="mixed", loss="squared"),
+        ln.AttributeWeightedNB(weights="mixed", numeric="gaussian"),
+        ln.NBLogistic(),
+        ln.NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
+        ln.NBLogistic(penalty="l2", lam=0.1, standardize=False),
+        ln.NBLogisticCV(n_lams=4, cv=2),
+        ln.LessNaiveClassifier(),
+        ln.LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-12),
+        ln.LessNaiveClassifier(categorical_features="all", pairs=2, n_jobs=2),
+        ln.HybridLRNB(),
+        ln.HybridLRNB(assignment=[0], lam=0.1, numeric="mdlp", categorical_features="all"),
+        ln.HybridLRNB(assignment="cv", cv=2, lam=1.0, missing="category"),
+        ln.NBLogisticCV(n_lams=3, cv=3, target="zero", penalty="elastic_net", rule="one_se"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -146,13 +136,13 @@ def mixed() -> tuple[pd.DataFrame, np.ndarray]:
 def test_cross_validation_of_a_mixed_table(mixed):
     X, y = mixed
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    scores = cross_val_score(NaiveBayes(), X, y, cv=folds, scoring="neg_log_loss")
+    scores = cross_val_score(ln.NaiveBayes(), X, y, cv=folds, scoring="neg_log_loss")
     assert scores.shape == (5,)
     assert np.isfinite(scores).all()
-    assert cross_val_score(NaiveBayes(), X, y, cv=folds).mean() > 0.7
-    probability = cross_val_predict(NaiveBayes(), X, y, cv=folds, method="predict_proba")
+    assert cross_val_score(ln.NaiveBayes(), X, y, cv=folds).mean() > 0.7
+    probability = cross_val_predict(ln.NaiveBayes(), X, y, cv=folds, method="predict_proba")
     np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-12)
-    by_hand = NaiveBayes()
+    by_hand = ln.NaiveBayes()
     for train, test in folds.split(X, y):
         by_hand.fit(X.iloc[train], y[train])
         np.testing.assert_array_equal(probability[test], by_hand.predict_proba(X.iloc[test]))
@@ -166,7 +156,7 @@ def test_grid_search(mixed):
         "missing": ["ignore", "category"],
         "beta": [None, (2, 2)],
     }
-    search = GridSearchCV(NaiveBayes(), grid, cv=3, error_score="raise").fit(X, y)
+    search = GridSearchCV(ln.NaiveBayes(), grid, cv=3, error_score="raise").fit(X, y)
     assert len(search.cv_results_["params"]) == 24
     assert search.best_score_ > 0.7
     assert search.predict(X).shape == y.shape
@@ -181,14 +171,14 @@ def test_pipelines(mixed):
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
     X = X.astype({"c0": "float64", "c3": "float64"})
-    model = make_pipeline(scale, NaiveBayes()).fit(X, y)
-    plain = NaiveBayes().fit(X, y)
+    model = make_pipeline(scale, ln.NaiveBayes()).fit(X, y)
+    plain = ln.NaiveBayes().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), rtol=1e-9)
     rng = np.random.default_rng(0)
     numeric = rng.normal(size=(60, 5))
     target = (numeric[:, 0] > 0).astype(int)
     chain = make_pipeline(
-        FunctionTransformer(np.tanh), StandardScaler(), SelectKBest(k=2), NaiveBayes()
+        FunctionTransformer(np.tanh), StandardScaler(), SelectKBest(k=2), ln.NaiveBayes()
     )
     assert cross_val_score(chain, numeric, target).mean() > 0.8
 
@@ -196,41 +186,41 @@ def test_pipelines(mixed):
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_calibration(mixed, method):
     X, y = mixed
-    calibrated = CalibratedClassifierCV(NaiveBayes(), method=method, cv=3).fit(X, y)
+    calibrated = CalibratedClassifierCV(ln.NaiveBayes(), method=method, cv=3).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_other_meta_estimators(mixed):
     X, y = mixed
     voting = VotingClassifier(
-        [("a", NaiveBayes()), ("b", NaiveBayes(smoothing="laplace"))], voting="soft"
+        [("a", ln.NaiveBayes()), ("b", ln.NaiveBayes(smoothing="laplace"))], voting="soft"
     )
     assert voting.fit(X, y).score(X, y) > 0.7
-    sizes, *_ = learning_curve(NaiveBayes(), X, y, cv=3, train_sizes=[0.3, 1.0])
+    sizes, *_ = learning_curve(ln.NaiveBayes(), X, y, cv=3, train_sizes=[0.3, 1.0])
     assert len(sizes) == 2
     importance = permutation_importance(
-        NaiveBayes().fit(X, y), X, y, n_repeats=2, random_state=0
+        ln.NaiveBayes().fit(X, y), X, y, n_repeats=2, random_state=0
     ).importances_mean
     assert (importance[[0, 4]] > 0.2).all()  # c0 and hint know the class, the others do not
     assert (np.abs(importance[1:4]) < 0.1).all()
     numeric = np.random.default_rng(0).normal(size=(90, 3)) + np.arange(90)[:, None] % 3
     target = np.arange(90) % 3
-    assert OneVsRestClassifier(NaiveBayes()).fit(numeric, target).score(numeric, target) > 0.5
-    bagging = BaggingClassifier(NaiveBayes(), 3, random_state=0)
+    assert OneVsRestClassifier(ln.NaiveBayes()).fit(numeric, target).score(numeric, target) > 0.5
+    bagging = BaggingClassifier(ln.NaiveBayes(), 3, random_state=0)
     assert bagging.fit(numeric, target).score(numeric, target) > 0.5
 
 
 def test_clone_keeps_parameters_and_forgets_the_rest(mixed):
     X, y = mixed
     options = {"smoothing": 0.5, "beta": (2, [[1.0], [2.0], [3.0]]), "categorical_features": ["c3"]}
-    model = NaiveBayes(**options).fit(X, y)
+    model = ln.NaiveBayes(**options).fit(X, y)
     other = clone(model)
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "classes_")
     np.testing.assert_array_equal(other.fit(X, y).predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("Estimator", [BaristaNB, AttributeWeightedNB])
+@pytest.mark.parametrize("Estimator", [ln.BaristaNB, ln.AttributeWeightedNB])
 def test_learned_weights_among_the_tools(mixed, Estimator):
     X, y = mixed
     grid = {"l2": [0.1, 1.0], "leave_one_out": [False, True]}
@@ -248,7 +238,7 @@ def test_no_warnings_on_a_clean_table(mixed):
     X, y = mixed
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = NaiveBayes().fit(X, y)
+        model = ln.NaiveBayes().fit(X, y)
         model.partial_fit(X, y)
         model.predict_log_proba(X)
         model.scorecard_.explain(X).to_frame(backend="pandas")
@@ -272,7 +262,7 @@ def test_no_warnings_on_a_clean_table(mixed):
 )
 def test_labels_come_back_as_they_were(labels):
     X = [[0.0], [5.0], [0.5]]
-    model = NaiveBayes().fit(X, labels)
+    model = ln.NaiveBayes().fit(X, labels)
     expected = np.asarray(labels)
     assert model.classes_.tolist() == sorted(set(expected.tolist()))
     assert model.predict(X).tolist() == expected.tolist()

@@ -12,8 +12,8 @@ from lessnaive import Scorecard
 from lessnaive.exceptions import TableError
 from lessnaive.plain import Node
 from lessnaive.scorecard import LinearTerm, PairTerm, PiecewiseTerm, TableTerm
-from lessnaive.scorecard.encodings import Intervals, Values
 from lessnaive.scorecard.terms import term_from_plain
+from lessnaive.scorecard.terms.encodings import Intervals, Values
 from lessnaive.table import Schema, read_table
 from term_cases import example_card, example_rows, example_terms, expected_scores, softmax
 

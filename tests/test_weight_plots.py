@@ -9,10 +9,20 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes, load, save
+from lessnaive import (
+    AttributeWeightedNB,
+    AveragedNB,
+    BaristaNB,
+    BaristaNBCV,
+    FractionalNB,
+    NaiveBayes,
+    load,
+    save,
+)
 from lessnaive.datasets import load_penguins
 from lessnaive.plot import ConvergenceDisplay, CVSurfaceDisplay, PathDisplay, WeightsDisplay
 from lessnaive.solver import FISTA, ISTA, ProxNewton
+from lessnaive.validation.metrics import SCORES
 
 mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -241,6 +251,15 @@ def test_surface(chosen):
     assert path.scores[places["chosen"]] >= least
 
 
+@pytest.mark.parametrize("scoring", SCORES)
+def test_every_score_has_a_name(scoring, penguins):
+    model = BaristaNBCV(grid=([0.1, 10.0], [1.0]), cv=2, scoring=scoring).fit(*penguins)
+    display = CVSurfaceDisplay.from_estimator(model)
+    sign = 1 if scoring in ("accuracy", "auc") else -1
+    np.testing.assert_array_equal(display.scores, sign * model.path_.scores)
+    assert (np.asarray(display.scores) >= 0).all()
+
+
 def test_good_scores_are_bright(chosen, penguins):
     by_loss = CVSurfaceDisplay.from_estimator(chosen)
     assert by_loss.image_.get_cmap()(0.0) == mpl.colormaps["viridis"](1.0)
@@ -280,3 +299,13 @@ def test_an_unknown_class(chosen):
 def test_unfitted_optimum():
     with pytest.raises(NotFittedError):
         ConvergenceDisplay.from_histories({}, BaristaNB())
+
+
+@pytest.mark.parametrize("kind", [FractionalNB, AveragedNB])
+def test_weights_between_0_and_1(penguins, kind):
+    model = kind().fit(*penguins)
+    display = WeightsDisplay.from_estimator(model)
+    assert display.groups == ["all classes"]
+    assert display.center == 0.0
+    np.testing.assert_array_equal(display.weights, model.weights_[None])
+    assert len(display.texts_) == len(model.weights_)

@@ -75,6 +75,9 @@ class Evidence:
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
         sharpness: Sequence[NDArray[np.float64] | None] = ...,
+        curves: Sequence[tuple[NDArray[Any], ...]] = ...,
+        own_curves: Sequence[NDArray[np.float64] | None] = ...,
+        curve_places: Sequence[int] = ...,
     ) -> None: ...
     def take(self, rows: NDArray[np.int64]) -> Evidence: ...
     def unpack(self, out: NDArray[np.float64]) -> None: ...
@@ -221,7 +224,7 @@ class LinearPath:
         start: NDArray[np.float64],
     ) -> None: ...
     def minimize(
-        self, l1: float, l2: float, tolerance: float, most_looks: int, out: NDArray[np.float64]
+        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
     ) -> tuple[int, bool]: ...
 
 def scan(
@@ -233,11 +236,13 @@ def scan(
     weights: NDArray[np.float64] | None,
     leave_one_out: bool,
     with_log_loss: bool,
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
 ) -> list[tuple[float, float]]: ...
 def add_evidence(
     lookups: Sequence[tuple[NDArray[Any], int, NDArray[np.float64]]],
     quadratics: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
     scores: NDArray[np.float64],
+    curves: Sequence[tuple[NDArray[Any], ...]] = ...,
 ) -> None: ...
 def symmetrical_uncertainty(
     column: NDArray[Any],
@@ -262,6 +267,54 @@ def scan_steps(
     scores: NDArray[np.float64],
     log_loss: bool,
     tolerance: float,
+    out: NDArray[np.float64],
+) -> None: ...
+
+class AdditiveRows:
+    def __init__(
+        self,
+        kinds: Sequence[int],
+        sizes: Sequence[int],
+        codes: Sequence[NDArray[Any]],
+        values: Sequence[NDArray[np.float64]],
+        labels: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None,
+        classes: int,
+    ) -> None: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def scores(self, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+
+class AdditiveNewton:
+    def __init__(
+        self,
+        rows: AdditiveRows,
+        penalty: NDArray[np.float64],
+        link: NDArray[np.float64],
+        target: NDArray[np.float64],
+        hold: NDArray[np.float64],
+    ) -> None: ...
+    def minimize(
+        self, lam: float, tolerance: float, most_steps: int, parameters: NDArray[np.float64]
+    ) -> tuple[int, int, bool, float, float]: ...
+    def objective(
+        self,
+        lam: float,
+        parameters: NDArray[np.float64],
+        gradient: NDArray[np.float64] | None,
+    ) -> float: ...
+
+def pair_gains(
+    codes: Sequence[NDArray[np.uint8]],
+    sizes: Sequence[int],
+    pairs: NDArray[np.int32],
+    slopes: NDArray[np.float64],
+    bends: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None: ...
 
@@ -338,51 +391,3 @@ def keep_values(
     rest: NDArray[np.float64],
     missing: NDArray[np.float64],
 ) -> tuple[int, list[int]]: ...
-
-class AdditiveRows:
-    def __init__(
-        self,
-        kinds: Sequence[int],
-        sizes: Sequence[int],
-        codes: Sequence[NDArray[np.unsignedinteger[Any]]],
-        values: Sequence[NDArray[np.float64]],
-        labels: NDArray[np.int32],
-        weights: NDArray[np.float64] | None,
-        offset: NDArray[np.float64] | None,
-        classes: int,
-    ) -> None: ...
-    @property
-    def parameters(self) -> int: ...
-    @property
-    def outputs(self) -> int: ...
-    @property
-    def total_weight(self) -> float: ...
-    def scores(self, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
-
-class AdditiveNewton:
-    def __init__(
-        self,
-        rows: AdditiveRows,
-        penalty: NDArray[np.float64],
-        link: NDArray[np.float64],
-        target: NDArray[np.float64],
-        hold: NDArray[np.float64],
-    ) -> None: ...
-    def minimize(
-        self, lam: float, tolerance: float, most_steps: int, parameters: NDArray[np.float64]
-    ) -> tuple[int, int, bool, float, float]: ...
-    def objective(
-        self,
-        lam: float,
-        parameters: NDArray[np.float64],
-        gradient: NDArray[np.float64] | None,
-    ) -> float: ...
-
-def pair_gains(
-    codes: Sequence[NDArray[np.uint8]],
-    sizes: Sequence[int],
-    pairs: NDArray[np.int32],
-    slopes: NDArray[np.float64],
-    bends: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None: ...

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
 namespace lessnaive {
@@ -65,11 +66,15 @@ void SparseMatrix::multiply_transposed(const double* x, double* out) const {
 void SparseMatrix::congruence(const double* m, int64_t stride, double* out,
                               int64_t out_stride) const {
     std::vector<double> left(columns * rows, 0.0);  // A' M
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < rows; ++r) {
+        poll();
         for (int64_t e = starts[r]; e < starts[r + 1]; ++e)
             add_multiple(m + r * stride, values[e], rows, left.data() + places[e] * rows);
-    for (int64_t c = 0; c < columns; ++c)
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+        poll();
         multiply_transposed(left.data() + c * rows, out + c * out_stride);
+    }
 }
 
 LinearPath::LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
@@ -87,12 +92,12 @@ LinearPath::LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::ve
     look_at_curvature();
 }
 
-LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, int most_looks) {
+LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, int max_passes) {
     const Penalty penalty{l1, l2};
     const bool held = l1 > 0 || l2 > 0;
     double before = HUGE_VAL;  // what there was to gain before the last step
     bool from_exact = false;   // whether that step was made with the exact curvature
-    int looks = 0;
+    int passes = 0;
     for (;;) {
         const double now = cost(penalty, point_.weights);
         const double scale = held ? point_.loss + now : first_loss_;
@@ -104,21 +109,21 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
                             0.5 * (dot(point_.gradient, move) + dot(goal.slope, move));
         const bool old = point_.loss < kOld * loss_at_curvature_;
         const bool slow = gain > kSlow * before;
-        if (gain <= enough && (exact_ || !old)) return {std::move(goal.x), looks, true};
+        if (gain <= enough && (exact_ || !old)) return {std::move(goal.x), passes, true};
         if (slow && from_exact && gain <= kRounding * scale)
-            return {std::move(goal.x), looks, true};
-        if (looks >= most_looks) return {point_.weights, looks, false};
+            return {std::move(goal.x), passes, true};
+        if (passes >= max_passes) return {point_.weights, passes, false};
         if ((slow || old) && !exact_) {
             look_at_curvature();
-            ++looks;
+            ++passes;
             before = HUGE_VAL;
             continue;
         }
         from_exact = exact_;
         const int steps = walk(penalty, goal.x);
         // Nothing to be gained that the objective would show, or else a step that failed.
-        if (steps == 0) return {point_.weights, looks, gain <= kInvisible * scale};
-        looks += steps;
+        if (steps == 0) return {point_.weights, passes, gain <= kInvisible * scale};
+        passes += steps;
         before = gain;
     }
 }
@@ -128,22 +133,22 @@ int LinearPath::walk(const Penalty& penalty, const std::vector<double>& goal) {
     const double now = cost(penalty, point_.weights);
     const double slope = dot(point_.gradient, move) + cost(penalty, goal) - now;
     const double rounding = kRounding * (point_.loss + now);
-    int looks = 0;
+    int passes = 0;
     for (double length = 1.0; length > kShortest; length *= 0.5) {
         std::vector<double> weights = point_.weights;
         for (size_t k = 0; k < move.size(); ++k) weights[k] += length * move[k];
         Point next = look(length == 1.0 ? goal : std::move(weights));
-        ++looks;
+        ++passes;
         const double fall = (point_.loss - next.loss) + (now - cost(penalty, next.weights));
         if (fall >= -kSufficient * length * slope - rounding) {
             learn_curvature(next);
             point_ = std::move(next);
             exact_ = false;
-            return looks;
+            return passes;
         }
         if (!exact_) {  // then the model is to blame, not the length
             look_at_curvature();
-            return looks + 1;
+            return passes + 1;
         }
     }
     return 0;
@@ -216,6 +221,7 @@ void LinearPath::learn_curvature(const Point& next) {
         change[k] *= up;
         expected[k] *= down;
     }
+    poll();
     for (int64_t k = 0; k < size(); ++k)
         add_two(change.data(), change[k], expected.data(), expected[k], size(),
                 hessian_.data() + k * size());

@@ -35,19 +35,22 @@ class LinearPath {
     // The rows must live as long as the path.
     LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
                std::vector<double> factor, std::vector<double> start);
+    LinearPath(const LinearPath&) = delete;
+    LinearPath& operator=(const LinearPath&) = delete;
 
     struct Found {
         std::vector<double> weights;
-        int looks;      // at all rows
-        bool finished;  // whether more looks would be of no use
+        int passes;     // over all rows
+        bool finished;  // whether more passes would be of no use
     };
 
     // Go on to this penalty, until the objective can fall by no more than `tolerance` of itself
     // (without penalty: of the loss at the start) if the quadratic model is right, or until
     // rounding leaves nothing to gain. The weights are the minimum of that model, and so better
     // still.
-    Found minimize(double l1, double l2, double tolerance, int most_looks);
+    Found minimize(double l1, double l2, double tolerance, int max_passes);
 
+    int outputs() const { return rows_.outputs(); }
     int64_t size() const { return static_cast<int64_t>(target_.size()); }
 
   private:
@@ -65,7 +68,7 @@ class LinearPath {
     void learn_curvature(const Point& next);
     double cost(const Penalty& penalty, const std::vector<double>& weights) const;
     QuadraticSolution minimum_of_model(const Penalty& penalty, double tolerance) const;
-    // Walk towards the goal until the objective falls enough; returns the looks that this took, or
+    // Walk towards the goal until the objective falls enough; returns the passes that this took, or
     // 0 if it does not fall.
     int walk(const Penalty& penalty, const std::vector<double>& goal);
     std::vector<double> coefficients(const std::vector<double>& weights) const;

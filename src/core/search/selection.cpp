@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 #include "table/parabola.hpp"
@@ -10,7 +12,7 @@
 namespace lessnaive {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = SegmentedLines::kBlock;
 constexpr int64_t kBlocksPerTask = 16;
 constexpr int64_t kTaskRows = kBlock * kBlocksPerTask;
 // Scores that differ by less, relative to the highest, count as equal.
@@ -31,12 +33,16 @@ class Reader {
             for (int64_t r = 0; r < rows; ++r)
                 for (int c = 0; c < classes; ++c)
                     by_class_[c * rows + r] = lookup->table[r * classes + c];
+        } else if (const Piecewise* curve = std::get_if<Piecewise>(&evidence)) {
+            lines_.emplace(*curve, classes, classes);
         }
     }
 
     void add(int64_t first, int count, double* scores) const {
         if (const Lookup* lookup = std::get_if<Lookup>(&evidence_))
             add_lookup(lookup->coded, first, count, scores);
+        else if (lines_)
+            add_curve(std::get<Piecewise>(evidence_).column, first, count, scores);
         else
             add_quadratic(std::get<Quadratic>(evidence_), first, count, scores);
     }
@@ -60,8 +66,15 @@ class Reader {
                          scores + c * kBlock);
     }
 
+    void add_curve(const Column& column, int64_t first, int count, double* scores) const {
+        double x[kBlock];
+        load_numbers(column, first, count, x);
+        lines_->add_by_class(x, count, kBlock, scores);
+    }
+
     const ColumnEvidence& evidence_;
     int classes_;
+    std::optional<SegmentedLines> lines_;
     std::vector<double> by_class_;  // the table, class by class
 };
 
@@ -172,6 +185,7 @@ class Scanner {
 
   private:
     void start(int64_t first, int count) {
+        poll();
         load_scores(rows_.scores, rows_.rows, first, count, rows_.classes, base_.data());
         judge_.start(first, count);
     }

@@ -11,7 +11,7 @@
 namespace lessnaive {
 
 // What one column adds to the scores, by its codes or by its numbers.
-using ColumnEvidence = std::variant<Lookup, Quadratic>;
+using ColumnEvidence = std::variant<Lookup, Quadratic, Piecewise>;
 
 // The rows to classify: their labels, perhaps weights, and scores of shape (classes, rows).
 struct ScoredRows {

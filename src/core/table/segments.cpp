@@ -11,21 +11,6 @@ namespace {
 
 constexpr int kBlock = SegmentedLines::kBlock;
 
-// The number of edges below each number: halving for all numbers of a block at a time, so that
-// nothing waits for a comparison and nothing depends on guessing its outcome.
-LESSNAIVE_WIDE void count_below(const double* edges, int64_t edge_count, const double* x, int count,
-                                int64_t* below) {
-    for (int k = 0; k < count; ++k) below[k] = 0;
-    int64_t left = edge_count;
-    for (; left > 1; left -= left / 2) {
-        const int64_t half = left / 2;
-        for (int k = 0; k < count; ++k)
-            below[k] += edges[below[k] + half - 1] < x[k] ? half : int64_t{0};
-    }
-    if (left == 1)
-        for (int k = 0; k < count; ++k) below[k] += edges[below[k]] < x[k] ? 1 : 0;
-}
-
 LESSNAIVE_WIDE void distances(const double* x, const double* anchors, int64_t absent, int count,
                               int64_t* segment, double* away) {
     for (int k = 0; k < count; ++k) {
@@ -48,6 +33,21 @@ LESSNAIVE_WIDE void add_lines(const double* lines, const int64_t* segment, const
 }
 
 }  // namespace
+
+// Halving for all numbers of a block at a time, so that
+// nothing waits for a comparison and nothing depends on guessing its outcome.
+LESSNAIVE_WIDE void count_below(const double* edges, int64_t edge_count, const double* x, int count,
+                                int64_t* below) {
+    for (int k = 0; k < count; ++k) below[k] = 0;
+    int64_t left = edge_count;
+    for (; left > 1; left -= left / 2) {
+        const int64_t half = left / 2;
+        for (int k = 0; k < count; ++k)
+            below[k] += edges[below[k] + half - 1] < x[k] ? half : int64_t{0};
+    }
+    if (left == 1)
+        for (int k = 0; k < count; ++k) below[k] += edges[below[k]] < x[k] ? 1 : 0;
+}
 
 SegmentedLines::SegmentedLines(const Piecewise& curve, int classes, int pad)
     : classes_(classes),

@@ -21,6 +21,10 @@ struct Piecewise {
     const double* missing;
 };
 
+// The number of edges below each of `count` numbers; none where there is no number.
+void count_below(const double* edges, int64_t edge_count, const double* x, int count,
+                 int64_t* below);
+
 // Such a curve, prepared for many blocks of rows. It points to nothing outside of itself.
 class SegmentedLines {
   public:

@@ -99,7 +99,7 @@ void pick_codes(const Evidence::Coded& coded, const std::vector<int64_t>& rows, 
 }
 
 Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
-                   const std::vector<EvidenceQuadratic>& quadratics, const double* intercept,
+                   const std::vector<EvidenceCurve>& curves, const double* intercept,
                    const double* own_intercept, const Column& labels, const double* weights,
                    int64_t rows, int classes)
     : classes_(classes), pad_(padded_classes(classes)) {
@@ -112,15 +112,15 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
     }
     std::vector<TableRows> tables(lookups.size());
     coded_.resize(lookups.size());
-    curves_.resize(quadratics.size());
-    const int64_t columns = static_cast<int64_t>(lookups.size() + quadratics.size());
+    curves_.resize(curves.size());
+    const int64_t columns = static_cast<int64_t>(lookups.size() + curves.size());
     parallel_for(columns, columns * rows, [&](int64_t column) {
         if (column < static_cast<int64_t>(lookups.size())) {
             tables[column] = rows_of(lookups[column], classes_, rows_);
             make_room(lookups[column], tables[column].kept, coded_[column]);
         } else {
             const size_t slot = column - lookups.size();
-            make_room(quadratics[slot], curves_[slot]);
+            make_room(curves[slot], curves_[slot]);
         }
     });
     // Few rows at a time, so that tables stored by row are read once.
@@ -131,8 +131,8 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
             const int count = static_cast<int>(std::min<int64_t>(kEvidenceBlock, end - first));
             for (size_t j = 0; j < lookups.size(); ++j)
                 pack_block(lookups[j].lookup.coded, tables[j], first, count, coded_[j]);
-            for (size_t j = 0; j < quadratics.size(); ++j)
-                pack_block(quadratics[j], first, count, curves_[j]);
+            for (size_t j = 0; j < curves.size(); ++j)
+                pack_block(curves[j], first, count, curves_[j]);
         }
     });
     position_ = {};
@@ -148,10 +148,12 @@ void Evidence::make_room(const EvidenceLookup& from, const std::vector<int64_t>&
     to.data.resize(rows_ * to.width);
 }
 
-void Evidence::make_room(const EvidenceQuadratic& from, Curve& to) const {
+void Evidence::make_room(const EvidenceCurve& from, Curve& to) const {
     to.place = from.place;
-    const double* parameters = from.quadratic.parameters;
-    to.parameters.assign(parameters, parameters + 5 * classes_);
+    if (const Quadratic* quadratic = std::get_if<Quadratic>(&from.curve))
+        to.parameters.assign(quadratic->parameters, quadratic->parameters + 5 * classes_);
+    else
+        to.lines.emplace(std::get<Piecewise>(from.curve), classes_, classes_);
     to.values.resize(rows_);
     if (from.own) to.own.resize(rows_);
     if (from.sharpness) to.sharpness.resize(rows_);
@@ -164,10 +166,11 @@ void Evidence::pack_block(const CodedColumn& from, const TableRows& table, int64
     });
 }
 
-void Evidence::pack_block(const EvidenceQuadratic& from, int64_t first, int count,
-                          Curve& to) const {
+void Evidence::pack_block(const EvidenceCurve& from, int64_t first, int count, Curve& to) const {
     double values[kEvidenceBlock];
-    load_numbers(from.quadratic.column, first, count, values);
+    const Column& column =
+        std::visit([](const auto& curve) -> const Column& { return curve.column; }, from.curve);
+    load_numbers(column, first, count, values);
     for (int k = 0; k < count; ++k) {
         const uint32_t place = position_[first + k];
         if (place == kLeftOut) continue;
@@ -253,7 +256,7 @@ Evidence Evidence::take(const std::vector<uint32_t>& rows) const {
     }
     for (const Curve& curve : curves_)
         out.curves_.push_back({curve.place, taken(curve.values), taken(curve.own),
-                               taken(curve.sharpness), curve.parameters});
+                               taken(curve.sharpness), curve.parameters, curve.lines});
     return out;
 }
 
@@ -265,7 +268,8 @@ int64_t Evidence::bytes() const {
     for (const Curve& curve : curves_)
         out += static_cast<int64_t>(sizeof(double) *
                                     (curve.values.size() + curve.own.size() +
-                                     curve.sharpness.size() + curve.parameters.size()));
+                                     curve.sharpness.size() + curve.parameters.size())) +
+               (curve.lines ? curve.lines->bytes() : 0);
     return out;
 }
 
@@ -290,6 +294,12 @@ static void fill_sharpened(const double* x, const double* sharpness, Parabola pa
 void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
                               double* out) const {
     const double* values = curve.values.data() + first;
+    if (curve.lines) {
+        curve.lines->fill_by_class(values, count, stride, out);
+        if (!curve.own.empty())
+            std::copy_n(curve.own.data() + first, count, out + int64_t{label} * stride);
+        return;
+    }
     for (int c = 0; c < classes_; ++c) {
         const Parabola parabola(curve.parameters.data(), classes_, c);
         if (c == label && !curve.own.empty())

@@ -1,17 +1,19 @@
 // The evidence of a training table, packed for the many passes of an optimizer.
 //
 // score_c(row) = b_c + sum_j w_cj e_jc(row), where e_jc is looked up by the code of column j or is
-// a parabola in its value. Rows are put in the order of their labels and cut into blocks of one
-// label each, so that a block may have tables of its own: when every row is scored by tables that
-// leave this row out, only the entries of its own class differ, and those depend on nothing but the
-// label.
+// a parabola or a piecewise-linear curve in its value. Rows are put in the order of their labels
+// and cut into blocks of one label each, so that a block may have tables of its own: when every row
+// is scored by tables that leave this row out, only the entries of its own class differ, and those
+// depend on nothing but the label.
 //
-// Memory: the codes (1, 2 or 4 bytes each), 8 bytes per value of a parabola, and the tables.
+// Memory: the codes (1, 2 or 4 bytes each), 8 bytes per value of a curve, and the tables.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "table/column.hpp"
@@ -27,8 +29,9 @@ struct EvidenceLookup {
     int64_t place;      // which column of the evidence this is
 };
 
-struct EvidenceQuadratic {
-    Quadratic quadratic;
+// A parabola, or a piecewise-linear curve.
+struct EvidenceCurve {
+    std::variant<Quadratic, Piecewise> curve;
     const double* own;  // (rows): evidence for the row's own class with the row left out, or null
     // (rows): how much narrower the parabolas of the other classes are with the row left out, as
     // the ratio of variances, or null if they stay as they are.
@@ -46,10 +49,9 @@ class Evidence {
   public:
     // own_intercept: the intercept of a row's own class with the row left out, or null.
     // Rows of weight 0 are left out.
-    Evidence(const std::vector<EvidenceLookup>& lookups,
-             const std::vector<EvidenceQuadratic>& quadratics, const double* intercept,
-             const double* own_intercept, const Column& labels, const double* weights, int64_t rows,
-             int classes);
+    Evidence(const std::vector<EvidenceLookup>& lookups, const std::vector<EvidenceCurve>& curves,
+             const double* intercept, const double* own_intercept, const Column& labels,
+             const double* weights, int64_t rows, int classes);
 
     // Some of the packed rows, which are in increasing order.
     Evidence take(const std::vector<uint32_t>& rows) const;
@@ -79,11 +81,12 @@ class Evidence {
             return tables.data() + (by_label ? label * table_rows * pad : 0);
         }
     };
-    // A column of values, the parabola of each class, and perhaps what the own class says.
+    // A column of values, the curve of each class, and perhaps what the own class says.
     struct Curve {
         int64_t place;
         std::vector<double> values, own, sharpness;
-        std::vector<double> parameters;  // (5, classes)
+        std::vector<double> parameters;       // (5, classes) of a parabola, or
+        std::optional<SegmentedLines> lines;  // a piecewise-linear curve
     };
 
     // Which rows of a table the codes of a column stand for. A column of small integers is looked
@@ -108,10 +111,10 @@ class Evidence {
     Evidence() = default;
     void pack_rows(const Column& labels, const double* weights, int64_t rows);
     void make_room(const EvidenceLookup& from, const std::vector<int64_t>& kept, Coded& to) const;
-    void make_room(const EvidenceQuadratic& from, Curve& to) const;
+    void make_room(const EvidenceCurve& from, Curve& to) const;
     void pack_block(const CodedColumn& from, const TableRows& table, int64_t first, int count,
                     Coded& to) const;
-    void pack_block(const EvidenceQuadratic& from, int64_t first, int count, Curve& to) const;
+    void pack_block(const EvidenceCurve& from, int64_t first, int count, Curve& to) const;
 
     int classes_, pad_;
     int64_t rows_ = 0;

@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 
 __all__ = ["centered", "removed_uncertainty", "spread"]
 
 Floats = NDArray[np.float64]
-
-# Nodes of the Gauss-Hermite rule that stands for the rows of a class.
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
 
 
 def centered(scores: Floats, among: Sequence[int]) -> Floats:
@@ -84,31 +81,10 @@ def removed_uncertainty(scorecard: Scorecard) -> Floats:
     before = log_softmax(scorecard.intercept)
     shares = np.zeros(len(scorecard.terms))
     for place, term in enumerate(scorecard.terms):
-        scores, weights = _training_rows(term)
+        scores, weights = term.typical_rows()
         after = log_softmax(scorecard.intercept + scores, axis=1)
         seen = weights > 0
         lost = -(weights * np.broadcast_to(before, weights.shape))[seen].sum()
         left = -(weights[seen] * after[seen]).sum()
         shares[place] = 1.0 - left / lost if lost > 0 else 0.0
     return shares
-
-
-def _training_rows(term: Term) -> tuple[Floats, Floats]:
-    """Scores at typical points of the training data, and the weight of each point by class."""
-    if isinstance(term, TableTerm):
-        return term.scores, term.counts
-    if isinstance(term, QuadraticTerm):
-        return _normal_rows(term)
-    rows = list(term.rows())
-    return np.stack([row.scores for row in rows]), np.stack([row.counts for row in rows])
-
-
-def _normal_rows(term: QuadraticTerm) -> tuple[Floats, Floats]:
-    offset, center, scale, missing, weight = term.parameters
-    n_classes = len(center)
-    points = (center + np.multiply.outer(_NODES, scale)).ravel()  # node by node, class by class
-    scores = offset - 0.5 * weight * ((points[:, None] - center) / scale) ** 2
-    shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), term.counts[1])
-    weights = np.zeros((len(points), n_classes))
-    weights[np.arange(len(points)), np.tile(np.arange(n_classes), len(_NODES))] = shares.ravel()
-    return np.vstack([missing, scores]), np.vstack([term.counts[0], weights])

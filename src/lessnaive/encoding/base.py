@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import binning_table
-from lessnaive.scorecard.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Schema, Value, read_table
 from lessnaive.table.making import Backend
 from lessnaive.table.training import Training

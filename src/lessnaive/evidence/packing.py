@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms import Lookup, TableTerm
+from lessnaive.scorecard.terms.operands import Operand, Work
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 
 __all__ = ["OwnEvidence", "gather_evidence"]
 
 Floats = NDArray[np.float64]
-
-# Weights that should add up to one may miss it by this much.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class OwnEvidence:
     intercept : array of shape (n_classes,)
         The intercept of the own class.
     terms : list of array
-        For a table its scores, in the same shape; for a parabola one number per row.
+        For a table its scores, in the same shape; for a curve one number per row.
     sharpness : list of (array or None)
         For a parabola whose variance all classes share, the ratio of that variance to the one
         without the row, one number per row: leaving a row out changes the other classes too.
@@ -73,41 +70,37 @@ def gather_evidence(
     -------
     _core.Evidence
     """
-    coded: list[tuple[Lookup, Floats | None, int]] = []
-    curves: list[tuple[NDArray[Any], Floats, Floats | None, Floats | None, int]] = []
+    operands: list[Operand] = []
+    own_terms: list[Floats | None] = []
     for place, term in enumerate(scorecard.terms):
         inputs = [columns[i] for i in term.inputs]
-        own_term = None if own is None else own.terms[place]
-        if isinstance(term, TableTerm):
-            tables = [term.scores]
-            if own is not None and own_term is not None:
-                elsewhere = term.counts.sum(axis=1, keepdims=True) > own.left_out + _ROUNDING
-                tables = [np.where(elsewhere, table, 0.0) for table in (term.scores, own_term)]
-            lookup, *left_out = term.operands(inputs, *tables)
-            coded.append((lookup, left_out[0].table if left_out else None, place))
-            continue
-        operand = term.operand(inputs)
-        if isinstance(operand, Lookup):
-            coded.append((operand, None, place))
-            continue
-        values = np.asarray(operand.values)
-        if np.isinf(values).any():
-            raise infinite_value(term.name)
-        sharpness = None if own is None else own.sharpness[place]
-        curves.append((values, operand.parameters, own_term, sharpness, place))
+        if own is None:
+            operands.append(term.operand(inputs).single())
+            own_terms.append(None)
+        else:
+            operand, own_term = term.without_row(inputs, own.terms[place], own.left_out)
+            operands.append(operand)
+            own_terms.append(own_term)
+    work = Work.of(operands)
+    for place, curve in (work.quadratics | work.curves).items():
+        if np.isinf(np.asarray(curve.values)).any():
+            raise infinite_value(columns[scorecard.terms[place].inputs[0]].name)
     return _core.Evidence(
-        [lookup.codes for lookup, _, _ in coded],
-        [lookup.shift for lookup, _, _ in coded],
-        [lookup.table for lookup, _, _ in coded],
-        [own_table for _, own_table, _ in coded],
-        [place for _, _, place in coded],
-        [curve[0] for curve in curves],
-        [curve[1] for curve in curves],
-        [curve[2] for curve in curves],
-        [curve[4] for curve in curves],
+        [lookup.codes for lookup in work.lookups.values()],
+        [lookup.shift for lookup in work.lookups.values()],
+        [lookup.table for lookup in work.lookups.values()],
+        [own_terms[place] for place in work.lookups],
+        list(work.lookups),
+        [quadratic.values for quadratic in work.quadratics.values()],
+        [quadratic.parameters for quadratic in work.quadratics.values()],
+        [own_terms[place] for place in work.quadratics],
+        list(work.quadratics),
         scorecard.intercept,
         None if own is None else own.intercept,
         labels,
         weights,
-        [curve[3] for curve in curves],
+        [None if own is None else own.sharpness[place] for place in work.quadratics],
+        list(work.curves.values()),
+        [own_terms[place] for place in work.curves],
+        list(work.curves),
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from lessnaive._sklearn import InvalidParameterError, check_parameters, parameter_names
 from lessnaive.models.base import ScorecardClassifier
+from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain, shown
 
 __all__ = ["make_estimator", "parameters_to_plain"]
@@ -20,8 +22,9 @@ def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
     """Return the parameters of an estimator as plain data.
 
     Numbers, strings, booleans, None and lists stand for themselves; a tuple is
-    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}``, one with other keys
-    ``{"items": [[key, value], ...]}`` and an array ``{"dtype": ..., "array": [...]}``.
+    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}``, one with
+    other keys ``{"pairs": [[key, value], ...]}``, an array
+    ``{"dtype": ..., "array": [...]}``, and an elastic net as penalty ``{"elastic_net": {...}}``.
     """
     out = {}
     for name, value in estimator.get_params(deep=False).items():
@@ -60,10 +63,12 @@ def _to_plain(value: Any) -> Any:
         return [_to_plain(item) for item in value]
     if isinstance(value, tuple):
         return {"tuple": [_to_plain(item) for item in value]}
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
     if isinstance(value, Mapping):
-        return {"items": [[_to_plain(key), _to_plain(item)] for key, item in value.items()]}
+        if all(isinstance(key, str) for key in value):
+            return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
+        return {"pairs": [[_to_plain(key), _to_plain(item)] for key, item in value.items()]}
+    if type(value) is ElasticNet:
+        return {"elastic_net": {name: _to_plain(item) for name, item in _given(value).items()}}
     if hasattr(value, "__array__"):
         return array_to_plain(np.asarray(value))
     raise TypeError(f"a {type(value).__name__} is not plain data")
@@ -84,13 +89,35 @@ def _from_plain(node: Node, depth: int) -> Any:
     if "mapping" in node.entries():
         items_by_name = node.record("mapping")["mapping"].entries()
         return {name: _from_plain(item, depth - 1) for name, item in items_by_name.items()}
-    if "items" in node.entries():
-        return dict(_item_from_plain(item, depth) for item in node.record("items")["items"].items())
+    if "pairs" in node.entries():
+        return dict(_pair(item, depth - 1) for item in node.record("pairs")["pairs"].items())
+    if "elastic_net" in node.entries():
+        return _elastic_net(node.record("elastic_net")["elastic_net"], depth - 1)
     return node.array()
 
 
-def _item_from_plain(node: Node, depth: int) -> tuple[Any, Any]:
-    parts = node.items()
-    if len(parts) != 2:
-        raise node.error(f"expected a key and a value, got {len(parts)} items")
-    return parts[0].scalar(), _from_plain(parts[1], depth - 1)
+def _pair(node: Node, depth: int) -> tuple[Any, Any]:
+    items = node.items()
+    if len(items) != 2:
+        raise node.error(f"expected a key and a value, got {len(items)} items")
+    return items[0].scalar(), _from_plain(items[1], depth)
+
+
+def _given(penalty: ElasticNet) -> dict[str, Any]:
+    """Return what a penalty has that is not the default."""
+    return {
+        item.name: value
+        for item in fields(penalty)
+        if np.any((value := getattr(penalty, item.name)) != item.default)
+    }
+
+
+def _elastic_net(node: Node, depth: int) -> ElasticNet:
+    known = {item.name for item in fields(ElasticNet)}
+    given = {name: _from_plain(entry, depth) for name, entry in node.entries().items()}
+    try:
+        if not set(given) <= known:
+            raise ValueError(f"it has {', '.join(sorted(known))} only")
+        return ElasticNet(**given)
+    except (TypeError, ValueError) as error:
+        raise node.error(f"this is no elastic net: {error}") from None

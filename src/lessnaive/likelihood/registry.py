@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from lessnaive.likelihood.base import NumericStatistics, SumsByClass
+from lessnaive.likelihood.kernel import KernelValues
 from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.poisson import PoissonSums
 from lessnaive.plain import Node
 
 __all__ = ["NUMERIC_LIKELIHOODS", "summed_from_plain"]
@@ -13,6 +15,8 @@ __all__ = ["NUMERIC_LIKELIHOODS", "summed_from_plain"]
 NUMERIC_LIKELIHOODS: dict[str, type[NumericStatistics]] = {
     "gaussian": ValueMoments,
     "gaussian_shared": ValueMoments,
+    "poisson": PoissonSums,
+    "kernel": KernelValues,
 }
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from lessnaive import _core
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.costs import column_costs, informative_part
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.averaging import (
@@ -26,14 +28,15 @@ from lessnaive.selection.averaging import (
     average_subsets,
     default_starts,
 )
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["AveragedNB"]
 
 _HISTORY = ("start", "objective", "n_columns")
 
 
-class AveragedNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AveragedNB(EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes averaged over many subsets of the columns, which is one with weights.
 
     .. math::
@@ -62,7 +65,7 @@ class AveragedNB(WeightedClassifier):
     lam : float, default=1.0
         Strength of all but the likelihood: smaller values keep more columns.
     costs : float, array-like of shape (n_features,) or None, default=0.0
-        :math:`B_k`, one number for all columns or one for each: what is dear to measure can be
+        :math:`B_k`, one number for all columns or one for each: what is costly to measure can be
         avoided. None: what MODL says that its bins or groups cost, and 0 for columns without any;
         on small tables that is too much for most columns unless `lam` is small, such as 0.1.
     n_starts : int, default=None
@@ -74,7 +77,7 @@ class AveragedNB(WeightedClassifier):
         For the orders of columns.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="modl"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -139,7 +142,7 @@ class AveragedNB(WeightedClassifier):
     >>> X, y = load_penguins()
     >>> model = AveragedNB().fit(X, y)
     >>> model.weights_.round(2)
-    array([0.74, 0.79, 0.75, 0.74, 0.4 , 0.  , 0.  ])
+    array([0.75, 0.79, 0.73, 0.73, 0.4 , 0.  , 0.  ])
     >>> model.best_subset_
     array([ True,  True,  True,  True, False, False, False])
     """
@@ -154,58 +157,18 @@ class AveragedNB(WeightedClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        averaging: str = "compression",
-        lam: float = 1.0,
-        costs: float | ArrayLike | Mapping[str, float] | None = 0.0,
-        n_starts: int | None = None,
-        n_passes: int = 2,
-        random_state: int | np.random.RandomState | None = 0,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "modl",
-        categorical: str = "modl",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "empirical",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.averaging = averaging
-        self.lam = lam
-        self.costs = costs
-        self.n_starts = n_starts
-        self.n_passes = n_passes
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    averaging: str = "compression"
+    lam: float = 1.0
+    costs: float | ArrayLike | Mapping[str, float] | None = 0.0
+    n_starts: int | None = None
+    n_passes: int = 2
+    random_state: int | np.random.RandomState | None = 0
+    numeric: str = "modl"
+    categorical: str = "modl"
+    priors: str | ArrayLike = "empirical"
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the likelihoods of all columns and average over subsets of these.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        AveragedNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
+        """Learn the likelihoods of all columns and average over subsets of these."""
         name = type(self).__name__
         card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         costs = column_costs(self.costs, statistics)
@@ -229,7 +192,6 @@ class AveragedNB(WeightedClassifier):
         best[places] = found.best
         self._adopt(weighted(card, weights), weights, statistics.class_count)
         self._show(found._replace(best=best), compression_rate)
-        return self
 
     @property
     def support_(self) -> NDArray[np.bool_]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from lessnaive._sklearn import checked_fit
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
+from lessnaive.table.training import Training, read_training
 
 __all__ = ["Predictor", "ScorecardClassifier"]
 
@@ -32,11 +34,40 @@ class Predictor(Protocol):
 class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose fitted form is a scorecard.
 
-    A subclass sets ``_scorecard``; columns, classes and predictions follow from it.
+    A subclass learns from a table in ``_learn`` and sets ``_scorecard``; columns, classes and
+    predictions follow from it.
     """
 
+    categorical_features: Any
     classes_: NDArray[Any]
     _scorecard: Scorecard | None
+
+    @checked_fit
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row; weight 2 is the same as the row twice. Only in a cross-validation it
+            is not, since a row and its weight are never split between folds.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        class_weight = getattr(self, "class_weight", None)
+        self._learn(read_training(X, y, sample_weight, self.categorical_features, class_weight))
+        return self
+
+    def _learn(self, training: Training) -> None:
+        """Learn from rows; if that fails, the estimator is as it was."""
+        raise NotImplementedError
 
     @property
     def scorecard_(self) -> Scorecard:

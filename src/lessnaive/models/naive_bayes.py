@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,16 +23,19 @@ from lessnaive.models.batches import (
     read_rows,
     stream_of,
 )
+from lessnaive.models.on_demand import OnDemand
+from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.stream import STREAM_CONSTRAINTS, StreamStatistics
 from lessnaive.table import Schema
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["NaiveBayes"]
 
 
-class NaiveBayes(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes for a table as it is: numbers, strings, booleans, gaps, new categories.
 
     .. math::
@@ -39,7 +43,7 @@ class NaiveBayes(ScorecardClassifier):
 
     where the sum runs over the columns that have a value in this row. Each column has its own
     likelihood: binary columns a Bernoulli with a Beta prior, categorical columns a multinomial
-    with pseudo-counts, numeric columns a normal distribution.
+    with pseudo-counts, numeric columns a normal distribution or what `numeric` says.
 
     Parameters
     ----------
@@ -47,11 +51,16 @@ class NaiveBayes(ScorecardClassifier):
         Columns whose values are names rather than quantities. With "from_dtype" these are the
         columns of strings, categories, booleans and other objects; with a list of names or
         positions or a mask, these and the ones listed.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
-        Likelihood of numeric columns: a normal distribution per class, with a variance per class or
-        with one variance for all classes; or the frequencies of bins, found by the method of Fayyad
-        and Irani (see :class:`MDLPDiscretizer`), by MODL (see :class:`MODLEncoder`), or holding
-        equal shares of the rows. Bins are found inside ``fit``, from the training rows alone.
+    numeric : str, default="gaussian"
+        Likelihood of numeric columns:
+
+        - "gaussian", "gaussian_shared": a normal distribution per class, with a variance per class
+          or with one variance for all classes;
+        - "poisson": a Poisson distribution per class, for counts;
+        - "kernel": a Gaussian kernel density per class, for any shape;
+        - "mdlp", "modl", "quantile": the frequencies of bins, found by the method of Fayyad and
+          Irani (see :class:`MDLPDiscretizer`), by MODL (see :class:`MODLEncoder`), or holding equal
+          shares of the rows. Bins are found inside ``fit``, from the training rows alone.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
     n_bins : int, default=10
@@ -59,7 +68,8 @@ class NaiveBayes(ScorecardClassifier):
     smoothing : float or "laplace", default=1.0
         Total pseudo-count s of a categorical column, shared evenly by its V values:
         :math:`p(v \mid c) = (n_{vc} + s / V) / (N_c + s)`. "laplace" is one per value, 0 is maximum
-        likelihood.
+        likelihood. Poisson and kernel likelihoods take it as s rows of the whole column that each
+        class is given ("laplace": one).
     beta : tuple (a, b), default=None
         Parameters of the Beta prior of binary columns (booleans, and categorical columns with two
         values): :math:`\mu_c = (N_{1c} + a - 1) / (N_c + a + b - 2)`, with 1 the larger of the two
@@ -125,56 +135,13 @@ class NaiveBayes(ScorecardClassifier):
         "beta": [tuple, list, None],
     }
 
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        beta: tuple[ArrayLike, ArrayLike] | None = None,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-        summary_size: int = 1000,
-        max_values: int | None = 1000,
-        forgetting: float = 1.0,
-        refresh: float = 1.25,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.beta = beta
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
-        self.summary_size = summary_size
-        self.max_values = max_values
-        self.forgetting = forgetting
-        self.refresh = refresh
+    beta: tuple[ArrayLike, ArrayLike] | None = None
+    summary_size: int = 1000
+    max_values: int | None = 1000
+    forgetting: float = 1.0
+    refresh: float = 1.25
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NaiveBayes
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(
             EvidenceSettings.of(self), training, type(self).__name__
         )
@@ -182,7 +149,6 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = stream_of(self, statistics)
         self._scorecard = scorecard
         self.class_log_prior_ = scorecard.intercept.copy()
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit
@@ -221,14 +187,15 @@ class NaiveBayes(ScorecardClassifier):
         stream = rows.statistics
         if self.beta is not None:
             broadcast_beta(self.beta, len(stream.classes), len(stream.schema))
-        stream.update(self, rows.columns, rows.labels, rows.weights)
+        _, labels = rows.with_classes(stream, 0, len(rows.places))
+        stream.update(self, rows.columns, labels, rows.weights)
         self._adopt(stream.schema, stream.classes, stream.class_count)
         self.class_log_prior_ = log_prior(self.priors, stream.class_count)
         self._stream = stream
-        # The scorecard is made when it is asked for, with the parameters of now: batches may be
-        # small and many.
+        # The scorecard is made when it is asked for, with the parameters as they are now: batches
+        # may be small and many.
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
         return self
 
     def _add_columns(self, names: Sequence[str]) -> None:
@@ -237,18 +204,21 @@ class NaiveBayes(ScorecardClassifier):
         self._stream = self._stream.with_columns(self, names)
         self._adopt(self._stream.schema, self._stream.classes, self._stream.class_count)
         self._scorecard = None
-        self._parameters = frozen_parameters(self)
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
 
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         if not hasattr(self, "_scorecard"):
             raise AttributeError("scorecard_ is there after fit or partial_fit only")
-        if self._scorecard is None:
-            assert self._stream is not None
-            name = type(self).__name__
-            self._scorecard = current_naive_bayes(self._parameters, self._stream, name).scorecard
-        return self._scorecard
+        if self._scorecard is not None:
+            return self._scorecard
+        return self._made.get("scorecard", self._current_scorecard)
+
+    def _current_scorecard(self) -> Scorecard:
+        assert self._stream is not None
+        name = type(self).__name__
+        return current_naive_bayes(self._parameters, self._stream, name).scorecard
 
     def _state_to_plain(self) -> dict[str, Any]:
         if self._stream is not None:

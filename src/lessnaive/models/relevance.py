@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from lessnaive._sklearn import checked_fit
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.table.training import Training, read_training
+from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.table.training import Training
 
 __all__ = ["RelevanceWeightedNB", "relevance"]
 
 Floats = NDArray[np.float64]
 
 
-class RelevanceWeightedNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a weight for each column: how far its values move the class shares.
 
     .. math::
@@ -41,7 +43,7 @@ class RelevanceWeightedNB(WeightedClassifier):
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL, over
@@ -98,52 +100,13 @@ class RelevanceWeightedNB(WeightedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**GENERATIVE_CONSTRAINTS}
 
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
-
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn likelihoods and weights.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        RelevanceWeightedNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
+        """Learn likelihoods and weights."""
         name = type(self).__name__
         card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
         weights = np.array([relevance(table) for table in tables])
         self._adopt(weighted(card, weights), weights, statistics.class_count)
-        return self
 
 
 def relevance(counts: Floats) -> float:
@@ -161,6 +124,8 @@ def relevance(counts: Floats) -> float:
     float
     """
     counts = counts[counts.any(axis=1)]
+    if not len(counts):
+        return 0.0
     shares = counts / counts.sum(axis=1, keepdims=True)
     overall = counts.sum(axis=0) / counts.sum()
     return float(np.sqrt(np.square(shares - overall).sum()))
@@ -172,7 +137,10 @@ def _counts(
     """Weight of the rows by value, or by bin, and class for each column."""
     tables = [column.table(use_missing=use_missing) for column in statistics.columns]
     if any(table is None for table in tables):
-        bins = find_binnings(training, "mdlp", group=False, use_missing=use_missing)
+        bins = find_binnings(
+            training, "mdlp", group=False, use_missing=use_missing, allow_empty=True
+        )
         for j, binning in bins.items():
             tables[j] = binning.table(use_missing=use_missing)
-    return [table for table in tables if table is not None]
+    nothing = np.zeros((0, len(training.classes)))  # numbers, none of which is there
+    return [nothing if table is None else table for table in tables]

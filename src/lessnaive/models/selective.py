@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.scored_rows import judge_by_folds, judge_training_rows
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
+from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["SelectiveNB"]
 
 
-class SelectiveNB(WeightedClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a subset of the columns, chosen by a greedy search.
 
     .. math::
@@ -50,9 +57,13 @@ class SelectiveNB(WeightedClassifier):
     cv : int, splitter or iterable of (train, test), default=5
         Folds of ``criterion="cv_error"``. A number of folds: the rows of each class are dealt to
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns; see :class:`NaiveBayes`.
@@ -124,66 +135,26 @@ class SelectiveNB(WeightedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "criterion": [StrOptions(set(get_args(Criterion)))],
         "direction": [StrOptions(set(get_args(Direction)))],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "cv": ["cv_object"],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "error",
-        direction: str = "forward",
-        patience: int = 1,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.criterion = criterion
-        self.direction = direction
-        self.patience = patience
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    criterion: str = "error"
+    direction: str = "forward"
+    patience: int = 1
+    cv: Any = 5
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the likelihoods of all columns and choose among these.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        SelectiveNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
+        """Learn the likelihoods of all columns and choose among these."""
         settings = EvidenceSettings.of(self)
         card, statistics = learn_naive_bayes(settings, training, type(self).__name__)
         search = greedy_search(
-            judge_by_folds(settings, training, self.cv)
+            score_folds(settings, training, self.cv)
             if self.criterion == "cv_error"
-            else judge_training_rows(card, training),
+            else score_rows(card, training),
             len(training.schema),
             cast(Criterion, self.criterion),
             cast(Direction, self.direction),
@@ -193,7 +164,6 @@ class SelectiveNB(WeightedClassifier):
         weights[search.columns] = 1.0
         self._adopt(weighted(card, weights), weights, statistics.class_count)
         self._set_path(search.path, search.n_evaluations)
-        return self
 
     @property
     def support_(self) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import Penalty
 from lessnaive.plain import Node
 from lessnaive.solver import Solution, suboptimality_bound
 
@@ -64,7 +64,7 @@ class SolverReport:
 
     @classmethod
     def of(
-        cls, solution: Solution, penalty: ElasticNet | None = None, lambda_max: float = np.inf
+        cls, solution: Solution, penalty: Penalty | None = None, lambda_max: float = np.inf
     ) -> Self:
         """Return the report of a solution; with a certificate if the penalty of a convex loss."""
         known = (

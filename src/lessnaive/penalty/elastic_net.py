@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive.penalty.base import Penalty
+
 __all__ = ["ElasticNet"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ElasticNet:
+class ElasticNet(Penalty):
     r"""The penalty :math:`\lambda_1 \|w - t\|_1 + \lambda_2 \|w - t\|_2^2`, within bounds.
 
     The square is without a factor of one half, as in equation (8) of BARISTA, and the norms run
@@ -50,13 +52,12 @@ class ElasticNet:
             )
 
     @property
-    def is_smooth(self) -> bool:
-        """Whether there are neither absolute values nor bounds."""
-        bounded = np.any(np.isfinite(self.lower)) or np.any(np.isfinite(self.upper))
-        return self.l1 == 0 and not bounded
+    def is_differentiable(self) -> bool:  # type: ignore[override]
+        """Whether there are no absolute values."""
+        return self.l1 == 0
 
     @property
-    def is_coercive(self) -> bool:
+    def is_coercive(self) -> bool:  # type: ignore[override]
         """Whether it grows without end wherever weights go: then there is a minimum."""
         bounded = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
         return self.l1 > 0 or self.l2 > 0 or bool(bounded)
@@ -65,33 +66,27 @@ class ElasticNet:
         """Return the same penalty with other strengths."""
         return replace(self, l1=share * self.l1, l2=share * self.l2)
 
-    def endless_part(self, direction: Floats) -> Floats:
-        """Return the part of a direction that the bounds never stop."""
-        least = np.where(np.isfinite(self.lower), 0.0, -np.inf)
-        return np.clip(direction, least, np.where(np.isfinite(self.upper), 0.0, np.inf))
+    def reach(self, level: float) -> tuple[float, float]:
+        """Return how far from the target weights can be whose penalty is at most this."""
+        least = float(np.min(self.factor))  # a weight without penalty may be anywhere
+        l1, l2 = self.l1 * least, self.l2 * least
+        return level / l1 if l1 > 0 else np.inf, np.sqrt(level / l2) if l2 > 0 else np.inf
 
     @property
-    def strong_convexity(self) -> float:
+    def strong_convexity(self) -> float:  # type: ignore[override]
         """The modulus of strong convexity, 2 l2."""
         return 2.0 * self.l2 * float(np.min(self.factor))
 
     def value(self, weights: Floats) -> float:
         """Return the penalty of weights within the bounds."""
-        return self.rough_value(weights) + self.smooth(weights)[0]
+        absolute = self.l1 * float((self.factor * np.abs(weights - self.target)).sum())
+        return absolute + self.smooth(weights)[0]
 
     def smooth(self, weights: Floats) -> tuple[float, Floats]:
         """Return the square and its gradient."""
         away = weights - self.target
         slope = 2.0 * self.l2 * self.factor * away
         return 0.5 * float(np.vdot(away, slope)), slope
-
-    def rough_value(self, weights: Floats) -> float:
-        """Return the absolute values."""
-        return self.l1 * float((self.factor * np.abs(weights - self.target)).sum())
-
-    def project(self, weights: Floats) -> Floats:
-        """Return the nearest weights within the bounds."""
-        return np.clip(weights, self.lower, self.upper)
 
     def prox(self, weights: Floats, step: float) -> Floats:
         """Apply the proximal operator of the absolute values and bounds: soft thresholding."""
@@ -112,10 +107,6 @@ class ElasticNet:
         # A weight at its bound cannot follow the descent any further.
         out = np.where((weights <= self.lower) & (out > 0), 0.0, out)
         return np.where((weights >= self.upper) & (out < 0), 0.0, out)
-
-    def subdiff_distance(self, weights: Floats, gradient: Floats) -> float:
-        """Return the largest entry of the smallest subgradient: the KKT residual."""
-        return float(np.abs(self.subgradient(weights, gradient)).max(initial=0.0))
 
     def lambda_max(self, gradient: Floats) -> float:
         """Return the smallest l1 that keeps all weights at the target, given the gradient there.

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-__all__ = ["colours", "import_pyplot", "new_axes", "write_cells"]
+__all__ = [
+    "check_drawable",
+    "colours",
+    "import_pyplot",
+    "legend_beside",
+    "mark_chosen",
+    "new_axes",
+    "scale_penalties",
+    "write_cells",
+]
 
 # Luminance of a colour below which text on it is white.
 _DARK = 0.45
+
+
+def check_drawable(estimator: Any, kind: type | UnionType, purpose: str) -> None:
+    """Refuse a model that a display cannot draw: one of another kind, or one that is not fitted."""
+    if not isinstance(estimator, kind):
+        raise TypeError(f"{purpose}, got {type(estimator).__name__}.")
+    check_is_fitted(estimator)
 
 
 def import_pyplot(display: str) -> ModuleType:
@@ -71,6 +90,29 @@ def colours(number: int, cmap: Any) -> NDArray[np.float64]:
     if listed is not None and number <= len(listed) <= 20:
         return np.asarray(found(np.arange(number)))
     return np.asarray(found(np.linspace(0, 1, number)))
+
+
+def scale_penalties(ax: Axes, penalties: ArrayLike) -> None:
+    """Set a logarithmic scale, on which a penalty of 0 has its place too."""
+    values = np.asarray(penalties, dtype=np.float64)
+    if (values > 0).all():
+        ax.set_xscale("log")
+    elif values.any():
+        ax.set_xscale("symlog", linthresh=float(values[values > 0].min()))
+
+
+def mark_chosen(ax: Axes, chosen: float | None) -> Line2D | None:
+    """Draw a line at the penalty that was chosen, if one was."""
+    if chosen is None:
+        return None
+    return ax.axvline(chosen, color="black", linestyle="--", label=f"chosen: {chosen:.3g}")
+
+
+def legend_beside(ax: Axes, **options: Any) -> Legend:
+    """Draw a legend to the right of the axes."""
+    return ax.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small", **options
+    )
 
 
 def write_cells(ax: Axes, image: AxesImage, texts: list[list[str]]) -> list[Text]:

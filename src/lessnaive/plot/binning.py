@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +14,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
 from lessnaive.plot.axes import colours, new_axes
-from lessnaive.scorecard.encodings import Groups
+from lessnaive.scorecard.terms.encodings import Groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ _CHARACTER = 0.085
 _TWO_LINES = 0.45
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BinningDisplay:
     """Bars of the share of each class in each bin, with counts and the weight of evidence.
 
@@ -81,13 +83,10 @@ class BinningDisplay:
     ['<= 42.35 or missing', '(42.35, 46.05]', '> 46.05']
     """
 
-    def __init__(
-        self, *, column: str, labels: Sequence[str], counts: ArrayLike, classes: ArrayLike
-    ) -> None:
-        self.column = column
-        self.labels = labels
-        self.counts = counts
-        self.classes = classes
+    column: str
+    labels: Sequence[str]
+    counts: ArrayLike
+    classes: ArrayLike
 
     @classmethod
     def from_estimator(

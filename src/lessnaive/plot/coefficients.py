@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.plot.axes import import_pyplot
+from lessnaive.models.logistic.problem import FittedLogistic
+from lessnaive.plot.axes import check_drawable, legend_beside, new_axes
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = ["CoefficientsDisplay"]
 _CHARACTER = 0.085
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CoefficientsDisplay:
     """The coefficients of a linear model beside their targets, one line for each.
 
@@ -72,22 +73,12 @@ class CoefficientsDisplay:
     'score of Gentoo'
     """
 
-    def __init__(
-        self,
-        *,
-        coefficients: ArrayLike,
-        targets: ArrayLike,
-        names: Sequence[str],
-        target_name: str = "naive Bayes",
-        title: str = "",
-        unit: str = "unit",
-    ) -> None:
-        self.coefficients = coefficients
-        self.targets = targets
-        self.names = names
-        self.target_name = target_name
-        self.title = title
-        self.unit = unit
+    coefficients: ArrayLike
+    targets: ArrayLike
+    names: Sequence[str]
+    target_name: str = "naive Bayes"
+    title: str = ""
+    unit: str = "unit"
 
     @classmethod
     def from_estimator(
@@ -123,12 +114,11 @@ class CoefficientsDisplay:
         -------
         CoefficientsDisplay
         """
-        if not isinstance(estimator, FittedLogistic):
-            raise TypeError(
-                "CoefficientsDisplay draws the coefficients of NBLogistic or NBLogisticCV, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(
+            estimator,
+            FittedLogistic,
+            "CoefficientsDisplay draws the coefficients of NBLogistic or NBLogisticCV",
+        )
         output = choose_output(estimator, class_)
         scale = output.sign * design_scale(estimator.scorecard_, X)
         coefficients = scale * estimator.coef_[output.place]
@@ -187,15 +177,11 @@ class CoefficientsDisplay:
         self.ax_.set(xlabel=f"coefficient per {self.unit}", title=self.title)
         self.ax_.grid(axis="y", color="0.93")
         self.ax_.set_axisbelow(True)
-        self.ax_.legend(
-            loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small"
-        )
+        legend_beside(self.ax_)
         return self
 
 
 def _new_axes(names: Sequence[str]) -> Axes:
-    plt = import_pyplot("CoefficientsDisplay")
     labels = _CHARACTER * max(map(len, names), default=0)
-    size = (min(5.5 + labels, 14.0), min(1.3 + 0.25 * len(names), 16.0))
-    _, ax = plt.subplots(figsize=size, layout="constrained")
-    return cast("Axes", ax)
+    width, height = min(5.5 + labels, 14.0), min(1.3 + 0.25 * len(names), 16.0)
+    return new_axes("CoefficientsDisplay", width, height)

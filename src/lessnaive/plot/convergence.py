@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.weighted.fitted import LearnedWeights
+from lessnaive.models.weighted.learning import LearnedWeights
 from lessnaive.plot.axes import import_pyplot
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 _FEW = 30
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvergenceDisplay:
     """Distance to the minimum by iteration, on a logarithmic scale, for several solvers.
 
@@ -73,18 +75,10 @@ class ConvergenceDisplay:
     ['objective above its minimum', 'distance to the best weights']
     """
 
-    def __init__(
-        self,
-        *,
-        gaps: Mapping[str, ArrayLike],
-        distances: Mapping[str, ArrayLike] | None = None,
-        seconds: Mapping[str, ArrayLike] | None = None,
-        floor: float = 0.0,
-    ) -> None:
-        self.gaps = gaps
-        self.distances = distances
-        self.seconds = seconds
-        self.floor = floor
+    gaps: Mapping[str, ArrayLike]
+    distances: Mapping[str, ArrayLike] | None = None
+    seconds: Mapping[str, ArrayLike] | None = None
+    floor: float = 0.0
 
     @classmethod
     def from_estimator(

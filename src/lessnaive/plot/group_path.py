@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models import GroupLassoNB
-from lessnaive.plot.axes import colours, new_axes
+from lessnaive.plot.axes import check_drawable, colours, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +23,7 @@ __all__ = ["GroupPathDisplay"]
 _MOST_NAMED = 10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupPathDisplay:
     """Distance of each column from the pooled estimate, against the penalty.
 
@@ -61,18 +62,10 @@ class GroupPathDisplay:
     'island'
     """
 
-    def __init__(
-        self,
-        *,
-        lam: ArrayLike,
-        norms: ArrayLike,
-        names: Sequence[str],
-        chosen: float | None = None,
-    ) -> None:
-        self.lam = lam
-        self.norms = norms
-        self.names = names
-        self.chosen = chosen
+    lam: ArrayLike
+    norms: ArrayLike
+    names: Sequence[str]
+    chosen: float | None = None
 
     @classmethod
     def from_estimator(
@@ -93,12 +86,7 @@ class GroupPathDisplay:
         -------
         GroupPathDisplay
         """
-        if not isinstance(estimator, GroupLassoNB):
-            raise TypeError(
-                "GroupPathDisplay draws the path of a GroupLassoNB, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(estimator, GroupLassoNB, "GroupPathDisplay draws the path of a GroupLassoNB")
         path = estimator.path_
         if len(path.lam) < 2:
             raise ValueError(

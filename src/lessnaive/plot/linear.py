@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.scorecard import LinearTerm, Scorecard, TableTerm
+from lessnaive.models.logistic.problem import FittedLogistic
+from lessnaive.scorecard import Scorecard
 from lessnaive.table import read_table
 
 __all__ = ["Output", "choose_output", "design_scale", "is_naive_bayes"]
@@ -55,25 +55,8 @@ def design_scale(scorecard: Scorecard, X: Any) -> Floats:
     out: list[float] = []
     columns = None if X is None else scorecard.schema.match(read_table(X), scorecard.model)
     for term in scorecard.terms:
-        if isinstance(term, LinearTerm):
-            if columns is None:
-                out.append(1.0)
-                continue
-            values = np.asarray(columns[term.inputs[0]].numbers(), dtype=np.float64)
-            there = values[~np.isnan(values)]
-            spread = there.var() * len(there) / len(values) if len(there) else 0.0
-            out.append(float(np.sqrt(spread)))
-            continue
-        assert isinstance(term, TableTerm)
-        n_levels = term.encoding.n_codes
-        if columns is None:
-            out.extend([1.0] * (n_levels - 1))
-            continue
-        codes = term.encoding.codes(columns[term.inputs[0]])
-        counts = np.bincount(codes, minlength=n_levels + 2)[1 : n_levels + 1]
-        shares = counts / max(int(counts.sum()), 1)
-        present = counts.sum() / len(codes)
-        out.extend(np.sqrt(shares[1:] * (1 - shares[1:]) * present).tolist())
+        inputs = None if columns is None else [columns[i] for i in term.inputs]
+        out.extend(term.coefficient_spread(inputs))
     return np.array(out)
 
 

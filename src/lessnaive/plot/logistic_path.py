@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.logistic.nb_logistic_cv import NBLogisticCV
-from lessnaive.plot.axes import colours, new_axes
+from lessnaive.plot.axes import (
+    check_drawable,
+    colours,
+    legend_beside,
+    mark_chosen,
+    new_axes,
+    scale_penalties,
+)
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
 __all__ = ["LogisticPathDisplay"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticPathDisplay:
     """The coefficients of a linear model against the penalty, from strong to weak.
 
@@ -75,26 +82,14 @@ class LogisticPathDisplay:
     8
     """
 
-    def __init__(
-        self,
-        *,
-        lams: ArrayLike,
-        coefficients: ArrayLike,
-        targets: ArrayLike,
-        names: Sequence[str],
-        target_name: str = "naive Bayes",
-        chosen: float | None = None,
-        title: str = "",
-        unit: str = "unit",
-    ) -> None:
-        self.lams = lams
-        self.coefficients = coefficients
-        self.targets = targets
-        self.names = names
-        self.target_name = target_name
-        self.chosen = chosen
-        self.title = title
-        self.unit = unit
+    lams: ArrayLike
+    coefficients: ArrayLike
+    targets: ArrayLike
+    names: Sequence[str]
+    target_name: str = "naive Bayes"
+    chosen: float | None = None
+    title: str = ""
+    unit: str = "unit"
 
     @classmethod
     def from_estimator(
@@ -127,12 +122,9 @@ class LogisticPathDisplay:
         -------
         LogisticPathDisplay
         """
-        if not isinstance(estimator, NBLogisticCV):
-            raise TypeError(
-                "LogisticPathDisplay draws the path of an NBLogisticCV, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(
+            estimator, NBLogisticCV, "LogisticPathDisplay draws the path of an NBLogisticCV"
+        )
         output = choose_output(estimator, class_)
         scale = output.sign * design_scale(estimator.scorecard_, X)
         path = estimator.path_
@@ -165,27 +157,21 @@ class LogisticPathDisplay:
         """
         self.ax_ = new_axes(type(self).__name__, 8.0, 4.6) if ax is None else ax
         self.figure_: Figure | SubFigure = self.ax_.figure
-        self._scale()
+        lams = np.asarray(self.lams, dtype=np.float64)
+        scale_penalties(self.ax_, lams)
+        if lams.max() > lams.min():
+            self.ax_.set_xlim(lams.max(), lams.min())  # from strong to weak
         self.ax_.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
         named = self._draw_lines(n_names)
         handles = [self.lines_[place] for place in named]
-        self.chosen_: Line2D | None = None
-        if self.chosen is not None:
-            self.chosen_ = self.ax_.axvline(
-                self.chosen, color="black", linestyle="--", label=f"chosen: {self.chosen:.3g}"
-            )
+        self.chosen_ = mark_chosen(self.ax_, self.chosen)
+        if self.chosen_ is not None:
             handles.append(self.chosen_)
         self.ax_.set(xlabel="penalty λ", ylabel=f"coefficient per {self.unit}")
         self.ax_.set_title(self.title)
         self.ax_.set_title(self.target_name, loc="left", fontsize="small", color="0.35")
         self.ax_.set_title("maximum likelihood", loc="right", fontsize="small", color="0.35")
-        self.legend_: Legend = self.ax_.legend(
-            handles=handles,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            frameon=False,
-            fontsize="small",
-        )
+        self.legend_ = legend_beside(self.ax_, handles=handles)
         return self
 
     def _draw_lines(self, n_names: int) -> list[int]:
@@ -205,13 +191,3 @@ class LogisticPathDisplay:
             self.lines_.append(line)
             self.targets_.append(dot[0])
         return named
-
-    def _scale(self) -> None:
-        """Set a logarithmic scale from strong to weak, on which 0 has its place too."""
-        lams = np.asarray(self.lams, dtype=np.float64)
-        if (lams > 0).all():
-            self.ax_.set_xscale("log")
-        elif lams.any():
-            self.ax_.set_xscale("symlog", linthresh=float(lams[lams > 0].min()))
-        if lams.max() > lams.min():
-            self.ax_.set_xlim(lams.max(), lams.min())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ Curve = Mapping[str, NDArray[np.float64]]
 _MEASURES = ("accuracy", "log_loss")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrequentialDisplay:
     """Accuracy and log-loss of rows that were predicted before they were learned from.
 
@@ -63,8 +65,7 @@ class PrequentialDisplay:
     ['accuracy', 'log-loss']
     """
 
-    def __init__(self, *, curves: Mapping[str, Curve]) -> None:
-        self.curves = curves
+    curves: Mapping[str, Curve]
 
     @classmethod
     def from_curves(

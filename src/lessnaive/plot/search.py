@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 _SHOWN = 0.98
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SearchDisplay:
     """The criterion of :class:`~lessnaive.FractionalNB` by iteration, for several solvers.
 
@@ -64,16 +66,9 @@ class SearchDisplay:
     'iteration'
     """
 
-    def __init__(
-        self,
-        *,
-        objectives: Mapping[str, Floats],
-        runs: Mapping[str, Floats],
-        null_cost: float = 1.0,
-    ) -> None:
-        self.objectives = objectives
-        self.runs = runs
-        self.null_cost = null_cost
+    objectives: Mapping[str, Floats]
+    runs: Mapping[str, Floats]
+    null_cost: float = 1.0
 
     @classmethod
     def from_models(cls, models: Mapping[str, FractionalNB], *, ax: Axes | None = None) -> Self:

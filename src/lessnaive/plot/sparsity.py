@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["SparsityDisplay"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SparsityDisplay:
     """Compression rate and number of kept columns of :class:`~lessnaive.FractionalNB`.
 
@@ -57,14 +59,11 @@ class SparsityDisplay:
     (3, 3)
     """
 
-    def __init__(
-        self, *, lams: Floats, powers: Floats, train: Floats, test: Floats, kept: Floats
-    ) -> None:
-        self.lams = lams
-        self.powers = powers
-        self.train = train
-        self.test = test
-        self.kept = kept
+    lams: Floats
+    powers: Floats
+    train: Floats
+    test: Floats
+    kept: Floats
 
     @classmethod
     def from_table(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.stagewise.path import StagewisePath
 from lessnaive.models.stagewise.stagewise import StagewiseNB
-from lessnaive.plot.axes import import_pyplot
+from lessnaive.plot.axes import check_drawable, import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +25,7 @@ __all__ = ["StagewisePathDisplay"]
 _NAMED = 10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StagewisePathDisplay:
     """Levels of the columns against the steps, with training error, deviance and AIC below.
 
@@ -75,13 +76,10 @@ class StagewisePathDisplay:
     ['bill_depth_mm', 'bill_length_mm', 'flipper_length_mm', 'island']
     """
 
-    def __init__(
-        self, *, path: StagewisePath, names: Sequence[str], n_levels: int, chosen: int | None = None
-    ) -> None:
-        self.path = path
-        self.names = names
-        self.n_levels = n_levels
-        self.chosen = chosen
+    path: StagewisePath
+    names: Sequence[str]
+    n_levels: int
+    chosen: int | None = None
 
     @classmethod
     def from_estimator(cls, estimator: StagewiseNB, *, axes: Sequence[Axes] | None = None) -> Self:
@@ -98,12 +96,9 @@ class StagewisePathDisplay:
         -------
         StagewisePathDisplay
         """
-        if not isinstance(estimator, StagewiseNB):
-            raise TypeError(
-                "StagewisePathDisplay draws the path of a StagewiseNB, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(
+            estimator, StagewiseNB, "StagewisePathDisplay draws the path of a StagewiseNB"
+        )
         display = cls(
             path=estimator.path_,
             names=estimator.scorecard_.schema.names,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.weighted.barista_cv import BaristaNBCV
-from lessnaive.plot.axes import import_pyplot, write_cells
+from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["CVSurfaceDisplay"]
 
 # What is shown: a name, and whether it is the score or the score with its sign changed.
-_MEASURES = {"log_loss": ("log-loss", -1), "accuracy": ("accuracy", 1), "auc": ("AUC", 1)}
+_MEASURES = {
+    "log_loss": ("log-loss", -1),
+    "deviance": ("deviance", -1),
+    "brier": ("Brier score", -1),
+    "zero_one": ("share of wrong rows", -1),
+    "accuracy": ("accuracy", 1),
+    "auc": ("AUC", 1),
+}
 _MARKS: dict[str, dict[str, Any]] = {
     "best": {"marker": "o", "markersize": 27},
     "one standard error": {"marker": "D", "markersize": 21},
@@ -27,6 +34,7 @@ _MARKS: dict[str, dict[str, Any]] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CVSurfaceDisplay:
     """Mean scores on held-out rows for all pairs of penalties, with the chosen one marked.
 
@@ -75,22 +83,12 @@ class CVSurfaceDisplay:
     ['best', 'chosen', 'one standard error']
     """
 
-    def __init__(
-        self,
-        *,
-        l1: ArrayLike,
-        l2: ArrayLike,
-        scores: ArrayLike,
-        name: str = "score",
-        larger_is_better: bool = True,
-        marks: dict[str, tuple[int, int]] | None = None,
-    ) -> None:
-        self.l1 = l1
-        self.l2 = l2
-        self.scores = scores
-        self.name = name
-        self.larger_is_better = larger_is_better
-        self.marks = marks
+    l1: ArrayLike
+    l2: ArrayLike
+    scores: ArrayLike
+    name: str = "score"
+    larger_is_better: bool = True
+    marks: dict[str, tuple[int, int]] | None = None
 
     @classmethod
     def from_estimator(
@@ -111,12 +109,7 @@ class CVSurfaceDisplay:
         -------
         CVSurfaceDisplay
         """
-        if not isinstance(estimator, BaristaNBCV):
-            raise TypeError(
-                "CVSurfaceDisplay draws the scores of a BaristaNBCV, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(estimator, BaristaNBCV, "CVSurfaceDisplay draws the scores of a BaristaNBCV")
         path = estimator.path_
         name, sign = _MEASURES[estimator.scoring]
         display = cls(

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.models.weighted.barista import SHRINK_TO
 from lessnaive.models.weighted.barista_cv import BaristaNBCV
-from lessnaive.plot.axes import import_pyplot
+from lessnaive.plot.axes import (
+    check_drawable,
+    legend_beside,
+    mark_chosen,
+    new_axes,
+    scale_penalties,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PathDisplay"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
     """The weights of a class against l1, from strong to weak, with the chosen l1 marked.
 
@@ -65,22 +72,12 @@ class PathDisplay:
     7
     """
 
-    def __init__(
-        self,
-        *,
-        l1: ArrayLike,
-        weights: ArrayLike,
-        columns: Sequence[str],
-        target: float = 0.0,
-        chosen: float | None = None,
-        title: str = "",
-    ) -> None:
-        self.l1 = l1
-        self.weights = weights
-        self.columns = columns
-        self.target = target
-        self.chosen = chosen
-        self.title = title
+    l1: ArrayLike
+    weights: ArrayLike
+    columns: Sequence[str]
+    target: float = 0.0
+    chosen: float | None = None
+    title: str = ""
 
     @classmethod
     def from_estimator(
@@ -108,11 +105,7 @@ class PathDisplay:
         -------
         PathDisplay
         """
-        if not isinstance(estimator, BaristaNBCV):
-            raise TypeError(
-                f"PathDisplay draws the path of a BaristaNBCV, got {type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(estimator, BaristaNBCV, "PathDisplay draws the path of a BaristaNBCV")
         names = list(estimator.scorecard_.schema.names)
         classes = estimator.classes_.tolist()
         if class_ is not None and class_ not in classes:
@@ -145,23 +138,15 @@ class PathDisplay:
         PathDisplay
             The display itself.
         """
-        if ax is None:
-            plt = import_pyplot("PathDisplay")
-            ax = plt.subplots(figsize=(8.0, 4.4), layout="constrained")[1]
-        self.ax_ = cast("Axes", ax)
+        self.ax_ = new_axes("PathDisplay", 8.0, 4.4) if ax is None else ax
         self.figure_: Figure | SubFigure = self.ax_.figure
         self._draw_lines(n_names)
-        self._scale()
+        scale_penalties(self.ax_, self.l1)
+        self.ax_.invert_xaxis()  # from strong to weak
         self.ax_.axhline(self.target, color="black", linewidth=0.8, linestyle=":")
-        self.chosen_ = None
-        if self.chosen is not None:
-            self.chosen_ = self.ax_.axvline(
-                self.chosen, color="black", linestyle="--", label=f"chosen: {self.chosen:.3g}"
-            )
+        self.chosen_ = mark_chosen(self.ax_, self.chosen)
         self.ax_.set(xlabel="l1", ylabel="weight", title=self.title)
-        self.legend_ = self.ax_.legend(
-            loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small"
-        )
+        self.legend_ = legend_beside(self.ax_)
         return self
 
     def _draw_lines(self, n_names: int) -> None:
@@ -185,12 +170,3 @@ class PathDisplay:
             )[0]
             for place, name in enumerate(self.columns)
         ]
-
-    def _scale(self) -> None:
-        """Set a logarithmic scale from strong to weak, on which 0 has its place too."""
-        l1 = np.asarray(self.l1, dtype=np.float64)
-        if (l1 > 0).all():
-            self.ax_.set_xscale("log")
-        elif l1.any():
-            self.ax_.set_xscale("symlog", linthresh=float(l1[l1 > 0].min()))
-        self.ax_.invert_xaxis()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from lessnaive.models.averaged import AveragedNB
+from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.models.weighted.barista import SHRINK_TO
-from lessnaive.models.weighted.fitted import LearnedWeights
-from lessnaive.plot.axes import import_pyplot, write_cells
+from lessnaive.models.weighted.learning import LearnedWeights
+from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["WeightsDisplay"]
 
 Floats = NDArray[np.float64]
+WithWeights = LearnedWeights | FractionalNB | AveragedNB
 
 # Name of the weights that all classes share.
 _ALL = "all classes"
@@ -29,6 +32,7 @@ _MOST_WRITTEN = 12
 _CHARACTER = 0.085
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WeightsDisplay:
     """The weight of each column in each class, as colours and numbers.
 
@@ -69,23 +73,15 @@ class WeightsDisplay:
     ['Adelie', 'Chinstrap', 'Gentoo']
     """
 
-    def __init__(
-        self,
-        *,
-        weights: ArrayLike,
-        columns: Sequence[str],
-        groups: Sequence[str],
-        center: float = 0.0,
-    ) -> None:
-        self.weights = weights
-        self.columns = columns
-        self.groups = groups
-        self.center = center
+    weights: ArrayLike
+    columns: Sequence[str]
+    groups: Sequence[str]
+    center: float = 0.0
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: LearnedWeights,
+        estimator: WithWeights,
         *,
         max_columns: int = 40,
         cmap: Any = "RdBu_r",
@@ -94,11 +90,12 @@ class WeightsDisplay:
         """Draw the weights of a fitted model.
 
         The colours are neutral at the target of the penalty, which the parameter ``shrink_to`` of
-        the model names: 0 for no evidence, 1 for naive Bayes.
+        the model names: 0 for no evidence, 1 for naive Bayes. For models without that parameter,
+        whose weights are between 0 and 1, they are neutral at 0.
 
         Parameters
         ----------
-        estimator : BaristaNB, BaristaNBCV or AttributeWeightedNB
+        estimator : BaristaNB, BaristaNBCV, AttributeWeightedNB, FractionalNB or AveragedNB
             A fitted model.
         max_columns : int, default=40
             Most columns that are drawn: those with a weight farthest from the target.
@@ -111,15 +108,14 @@ class WeightsDisplay:
         -------
         WeightsDisplay
         """
-        if not isinstance(estimator, LearnedWeights):
-            raise TypeError(
-                "WeightsDisplay draws the weights of a model that has learned some, got "
-                f"{type(estimator).__name__}."
-            )
-        check_is_fitted(estimator)
+        check_drawable(
+            estimator,
+            WithWeights,
+            "WeightsDisplay draws the weights of a model that has learned some",
+        )
         names = list(estimator.scorecard_.schema.names)
         weights, groups = _rows(estimator)
-        center = SHRINK_TO[estimator.get_params()["shrink_to"]]
+        center = SHRINK_TO[estimator.get_params().get("shrink_to", "zero")]
         away = np.abs(weights - center).max(axis=0)
         shown = np.sort(np.argsort(-away, kind="stable")[:max_columns])
         display = cls(
@@ -166,7 +162,7 @@ class WeightsDisplay:
         return self
 
 
-def _rows(estimator: LearnedWeights) -> tuple[Floats, list[str]]:
+def _rows(estimator: WithWeights) -> tuple[Floats, list[str]]:
     """Return the weights, and what each row of them is for."""
     classes = [str(name) for name in estimator.classes_.tolist()]
     weights = np.atleast_2d(estimator.weights_)

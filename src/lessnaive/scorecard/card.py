@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import infinite_value
@@ -102,9 +104,9 @@ class Scorecard:
         columns = self.schema.match(table, self.model)
         out = np.empty((table.n_rows, 1 + len(self.terms), len(self.classes)))
         out[:, 0] = self.intercept
-        zero = np.zeros_like(self.intercept)
+        zero, codes = np.zeros_like(self.intercept), _shared_codes(self.terms, columns)
         for place, term in enumerate(self.terms, start=1):
-            out[:, place] = _run([term], columns, zero, table.n_rows, "joint")
+            out[:, place] = _run([term], columns, zero, table.n_rows, "joint", codes)
         names = ["(prior)", *(term.name for term in self.terms)]
         return Contributions(out, names, self.classes)
 
@@ -162,7 +164,7 @@ class Scorecard:
         """
         fields = node.record("schema", "classes", "intercept", "terms")
         schema = Schema.from_plain(fields["schema"])
-        classes = _classes_from_plain(fields["classes"])
+        classes = classes_from_plain(fields["classes"])
         n_classes = len(classes)
         return cls(
             model,
@@ -178,7 +180,8 @@ class Scorecard:
         return _run(self.terms, columns, self.intercept, table.n_rows, output)
 
 
-def _classes_from_plain(node: Node) -> NDArray[Any]:
+def classes_from_plain(node: Node) -> NDArray[Any]:
+    """Return the classes that plain data describes; ModelFormatError if it describes none."""
     classes = node.array()
     if classes.ndim != 1 or len(classes) == 0:
         raise node.error("expected a list of one class or more")
@@ -192,14 +195,22 @@ def _classes_from_plain(node: Node) -> NDArray[Any]:
     return classes
 
 
+def _shared_codes(terms: Sequence[Term], columns: Sequence[Column]) -> SharedCodes:
+    """Return where the codes of columns are kept that several terms look at."""
+    uses = Counter(place for term in terms for place in term.inputs)
+    return SharedCodes([columns[place] for place, number in uses.items() if number > 1])
+
+
 def _run(
     terms: Sequence[Term],
     columns: Sequence[Column],
     intercept: NDArray[np.float64],
     n_rows: int,
     output: str,
+    codes: SharedCodes | None = None,
 ) -> NDArray[np.float64]:
-    operands = [term.operand([columns[i] for i in term.inputs]) for term in terms]
+    codes = codes or _shared_codes(terms, columns)
+    operands = [term.operand([columns[i] for i in term.inputs], codes) for term in terms]
     work = Work.of(operands)
     out = np.empty((n_rows, len(intercept)))
     infinite = _core.score(

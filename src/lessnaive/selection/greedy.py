@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.selection.scored_rows import Judge, Losses
+from lessnaive.selection.scored_rows import Evaluator, Losses
 
 __all__ = ["Criterion", "Direction", "Search", "SelectionStep", "greedy_search"]
 
@@ -53,12 +53,12 @@ class Search(NamedTuple):
     path: list[SelectionStep]
     #: Place of the best step in the path.
     best: int
-    #: How many choices of columns were judged.
+    #: How many choices of columns were evaluated.
     n_evaluations: int
 
 
 def greedy_search(
-    judge: Judge,
+    evaluator: Evaluator,
     n_columns: int,
     criterion: Criterion = "error",
     direction: Direction = "forward",
@@ -72,12 +72,12 @@ def greedy_search(
 
     Parameters
     ----------
-    judge : Judge
+    evaluator : Evaluator
         The rows; columns are added to it along the way.
     n_columns : int
         Number of columns to choose from.
     criterion : {"error", "cv_error", "log_loss", "aic"}, default="error"
-        What is made small: the share of wrong rows (whoever the judge is), the mean log-loss, or
+        What is made small: the share of wrong rows (of any evaluator), the mean log-loss, or
         2 (mean log-loss) + 2 (number of columns) / N.
     direction : {"forward", "backward"}, default="forward"
         Start without columns and add, or with all of them and remove.
@@ -90,17 +90,17 @@ def greedy_search(
     """
     forward = direction == "forward"
     chosen: list[int] = [] if forward else list(range(n_columns))
-    path = [_step(None, len(chosen), judge.with_all(chosen), 0, criterion, judge.total)]
+    path = [_step(None, len(chosen), evaluator.with_all(chosen), 0, criterion, evaluator.total)]
     best, kept, n_evaluations = 0, list(chosen), 1
     while len(path) <= n_columns and len(path) - 1 - best < patience:
         candidates = [j for j in range(n_columns) if (j in chosen) != forward]
         size = len(chosen) + (1 if forward else -1)
-        judged = _adding(judge) if forward else _removing(judge, chosen)
-        column, step = _best(judged, candidates, criterion, size, judge.total)
+        evaluated = _adding(evaluator) if forward else _removing(evaluator, chosen)
+        column, step = _best(evaluated, candidates, criterion, size, evaluator.total)
         n_evaluations += len(candidates)
         if forward:
             chosen.append(column)
-            judge.add([column])
+            evaluator.add([column])
         else:
             chosen.remove(column)
         path.append(step)
@@ -110,24 +110,24 @@ def greedy_search(
 
 
 # Losses of candidates, with their log-losses or without.
-_Judging = Callable[[Sequence[int], bool], Losses]
+_Evaluation = Callable[[Sequence[int], bool], Losses]
 
 
-def _adding(judge: Judge) -> _Judging:
-    return lambda columns, log_loss: judge.with_each(columns, log_loss=log_loss)
+def _adding(evaluator: Evaluator) -> _Evaluation:
+    return lambda columns, log_loss: evaluator.with_each(columns, log_loss=log_loss)
 
 
-def _removing(judge: Judge, chosen: Sequence[int]) -> _Judging:
-    return lambda columns, log_loss: judge.without_each(columns, chosen, log_loss=log_loss)
+def _removing(evaluator: Evaluator, chosen: Sequence[int]) -> _Evaluation:
+    return lambda columns, log_loss: evaluator.without_each(columns, chosen, log_loss=log_loss)
 
 
 def _best(
-    judged: _Judging, candidates: list[int], criterion: Criterion, size: int, total: float
+    evaluated: _Evaluation, candidates: list[int], criterion: Criterion, size: int, total: float
 ) -> tuple[int, SelectionStep]:
     """Return the best of the candidates; log-losses are computed of those only that need them."""
     if criterion in ("error", "cv_error"):
-        candidates = _smallest(judged(candidates, False).error / total, candidates, _TIE)
-    losses = judged(candidates, True)
+        candidates = _smallest(evaluated(candidates, False).error / total, candidates, _TIE)
+    losses = evaluated(candidates, True)
     mean = losses.log_loss / total
     column = _smallest(mean, candidates, _TIE * (1 + float(mean.min())))[0]
     return column, _step(column, size, losses, candidates.index(column), criterion, total)

@@ -1,4 +1,4 @@
-"""Rows that judge a choice of columns by the scores that it gives them."""
+"""Rows that a choice of columns is evaluated by, with the scores that it gives them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard.terms import Lookup, Quadratic
+from lessnaive.scorecard.terms.operands import Lookup, Operand, Work
 
-__all__ = ["Judge", "JudgedRows", "Losses", "Operand", "Panel"]
+__all__ = ["Evaluator", "Losses", "ScoredFolds", "ScoredRows"]
 
 Floats = NDArray[np.float64]
-Operand = Lookup | Quadratic
 
 
 class Losses(NamedTuple):
@@ -26,7 +25,7 @@ class Losses(NamedTuple):
     log_loss: Floats
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """What a greedy search asks of the rows."""
 
     #: Weight of the rows.
@@ -47,7 +46,7 @@ class Judge(Protocol):
         """Add columns for good."""
 
 
-class JudgedRows:
+class ScoredRows:
     """Rows of one table, scored by one model.
 
     The scores of the columns added so far are kept, so that a candidate costs one pass over its
@@ -55,7 +54,7 @@ class JudgedRows:
 
     Parameters
     ----------
-    operands : sequence of Lookup or Quadratic
+    operands : sequence of Operand
         What each column says about the rows.
     intercept : array of shape (n_classes,)
         The scores without any column.
@@ -72,7 +71,7 @@ class JudgedRows:
         labels: NDArray[Any],
         weights: Floats | None,
     ) -> None:
-        self._operands = list(operands)
+        self._operands = [operand.single() for operand in operands]
         self._labels, self._weights = labels, weights
         self._scores = np.repeat(intercept[:, None], len(labels), axis=1)
         self._nothing = _no_evidence(len(labels), len(intercept))
@@ -99,59 +98,66 @@ class JudgedRows:
 
     def add(self, columns: Sequence[int]) -> None:
         """Add columns for good."""
-        lookups, quadratics, _ = _sorted_by_kind([self._operands[j] for j in columns])
-        _core.add_evidence(lookups, quadratics, self._scores)
+        work = Work.of([self._operands[j] for j in columns])
+        _core.add_evidence(
+            list(work.lookups.values()),
+            list(work.quadratics.values()),
+            self._scores,
+            list(work.curves.values()),
+        )
 
     def _scan(
         self,
         operands: Sequence[Operand],
-        judged: Sequence[int],
+        evaluated: Sequence[int],
         *,
         leave_one_out: bool,
         log_loss: bool,
     ) -> Losses:
-        lookups, quadratics, place = _sorted_by_kind(operands)
-        order = sorted(judged, key=place.__getitem__)
+        work = Work.of(operands)
+        place = {i: rank for rank, i in enumerate(work.order())}
+        order = sorted(evaluated, key=place.__getitem__)
         found = _core.scan(
-            lookups,
-            quadratics,
+            list(work.lookups.values()),
+            list(work.quadratics.values()),
             [place[i] for i in order],
             self._scores,
             self._labels,
             self._weights,
             leave_one_out,
             log_loss,
+            list(work.curves.values()),
         )
         by_candidate = dict(zip(order, found, strict=True))
-        error, loss = np.array([by_candidate[i] for i in judged]).T
+        error, loss = np.array([by_candidate[i] for i in evaluated]).T
         return Losses(error, loss)
 
 
-class Panel:
-    """Several judges, such as the folds of a cross-validation, that judge together."""
+class ScoredFolds:
+    """Rows in several parts, such as the folds of a cross-validation, each scored by its model."""
 
-    def __init__(self, judges: Sequence[Judge]) -> None:
-        self._judges = list(judges)
-        self.total = sum(judge.total for judge in judges)
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        self._parts = list(parts)
+        self.total = sum(part.total for part in parts)
 
     def with_all(self, columns: Sequence[int]) -> Losses:
         """Losses with all of these columns besides those added so far: a single choice."""
-        return _sum([judge.with_all(columns) for judge in self._judges])
+        return _sum([part.with_all(columns) for part in self._parts])
 
     def with_each(self, columns: Sequence[int], *, log_loss: bool) -> Losses:
         """Losses with each of these columns besides those added so far."""
-        return _sum([judge.with_each(columns, log_loss=log_loss) for judge in self._judges])
+        return _sum([part.with_each(columns, log_loss=log_loss) for part in self._parts])
 
     def without_each(
         self, columns: Sequence[int], among: Sequence[int], *, log_loss: bool
     ) -> Losses:
         """Losses with all columns of ``among`` but each of these, besides those added so far."""
-        return _sum([j.without_each(columns, among, log_loss=log_loss) for j in self._judges])
+        return _sum([p.without_each(columns, among, log_loss=log_loss) for p in self._parts])
 
     def add(self, columns: Sequence[int]) -> None:
         """Add columns for good."""
-        for judge in self._judges:
-            judge.add(columns)
+        for part in self._parts:
+            part.add(columns)
 
 
 def _no_evidence(n_rows: int, n_classes: int) -> Lookup:
@@ -164,20 +170,3 @@ def _sum(losses: Sequence[Losses]) -> Losses:
         np.sum([loss.error for loss in losses], axis=0),
         np.sum([loss.log_loss for loss in losses], axis=0),
     )
-
-
-def _sorted_by_kind(
-    operands: Sequence[Operand],
-) -> tuple[list[Lookup], list[Quadratic], list[int]]:
-    """Return lookups, quadratics, and the place of each operand in the two lists joined."""
-    lookups = [operand for operand in operands if isinstance(operand, Lookup)]
-    quadratics = [operand for operand in operands if isinstance(operand, Quadratic)]
-    place, next_lookup, next_quadratic = [], 0, len(lookups)
-    for operand in operands:
-        if isinstance(operand, Lookup):
-            place.append(next_lookup)
-            next_lookup += 1
-        else:
-            place.append(next_quadratic)
-            next_quadratic += 1
-    return lookups, quadratics, place

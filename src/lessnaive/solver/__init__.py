@@ -1,10 +1,7 @@
 """Solvers: they minimize a loss plus a penalty, and say how far from the minimum they stopped."""
 
-from lessnaive.solver.anytime.mini_batch import PGDMB, Rprop
-from lessnaive.solver.anytime.search import AnytimeSearch
-from lessnaive.solver.anytime.two_stage import TwoStage
-from lessnaive.solver.base import Point, Solution, Solver
-from lessnaive.solver.certificate import suboptimality_bound
+from lessnaive.solver.anytime import PGDMB, AnytimeSearch, AnytimeSolver, Rprop, TwoStage
+from lessnaive.solver.base import Point, Solution, Solver, suboptimality_bound
 from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
 from lessnaive.solver.prox_newton import ProxNewton
@@ -16,6 +13,7 @@ __all__ = [
     "LBFGS",
     "PGDMB",
     "AnytimeSearch",
+    "AnytimeSolver",
     "GradientDescent",
     "Newton",
     "Point",

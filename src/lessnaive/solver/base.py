@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet, PowerPenalty
+from lessnaive.penalty import Penalty
 
-__all__ = ["History", "Point", "Solution", "Solver", "Stopping"]
+__all__ = ["History", "Point", "Solution", "Solver", "Stopping", "suboptimality_bound"]
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Point:
     residual: float
 
     @classmethod
-    def at(cls, weights: Floats, loss: Loss, penalty: ElasticNet | PowerPenalty) -> Point:
+    def at(cls, weights: Floats, loss: Loss, penalty: Penalty) -> Point:
         """Look at the loss and its gradient: one pass over the rows."""
         value, gradient = loss.value_and_gradient(weights)
         return cls(
@@ -127,7 +127,7 @@ class Stopping:
     max_iter: int
 
     @classmethod
-    def of(cls, loss: Loss, penalty: ElasticNet, tol: float, max_iter: int) -> Stopping:
+    def of(cls, loss: Loss, penalty: Penalty, tol: float, max_iter: int) -> Stopping:
         """Look at the gradient where the penalty wants the weights."""
         target = penalty.project(np.full(loss.shape, penalty.target))
         scale = float(np.abs(loss.value_and_gradient(target)[1]).max(initial=0.0))
@@ -186,7 +186,23 @@ class Solution:
 
 
 class Solver(ABC):
-    """Minimizes loss(w) + penalty(w).
+    """Minimizes loss(w) + penalty(w), to a minimum that can be certified.
+
+    The contract of all solvers:
+
+    - Of a loss a solver may use what :class:`~lessnaive.loss.Loss` has, and of a penalty what
+      :class:`~lessnaive.penalty.Penalty` has. Whatever else it needs, second derivatives or a
+      penalty of one kind, it looks for in :meth:`refusal`, and refuses with a sentence that says
+      what to take instead.
+    - It begins within the bounds and stays there.
+    - It stops where the KKT residual is small enough (:class:`Stopping`; Newton's method by its
+      decrement) and says so by ``converged``, or else after ``max_iter`` iterations, or where
+      rounding leaves nothing to gain, and says that by ``stalled``. It never raises for being slow.
+    - The :class:`Point` that it returns is the best that it has seen, computed by
+      :meth:`Point.at`, so that its objective, gradient and residual belong to its weights.
+    - It notes every iterate, the start included.
+    - If the loss is convex, the result does not depend on the start but for the tolerance;
+      otherwise it is a stationary point.
 
     Attributes
     ----------
@@ -200,13 +216,13 @@ class Solver(ABC):
     callback: Callable[[int, Point], None] | None = None
 
     @abstractmethod
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Say why this solver cannot minimize this sum, or None if it can."""
 
     def minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         *,
         tol: float = 1e-8,
@@ -218,7 +234,7 @@ class Solver(ABC):
         ----------
         loss : Loss
             The smooth part.
-        penalty : ElasticNet
+        penalty : Penalty
             The penalty, with its bounds.
         start : array
             Where to begin.
@@ -246,7 +262,7 @@ class Solver(ABC):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,
@@ -257,3 +273,48 @@ class Solver(ABC):
         history.add(point, step)
         if self.callback is not None:
             self.callback(len(history.objective) - 1, point)
+
+
+def suboptimality_bound(point: Point, penalty: Penalty) -> tuple[float, str]:
+    r"""Bound the distance of a convex objective F to its minimum, and say by which rule.
+
+    Let :math:`\xi` be the smallest subgradient at the point w. By convexity
+    :math:`F(w) - F^* \le \langle \xi, w - w^* \rangle`, and
+
+    - "strong convexity": F is :math:`\mu`-strongly convex, with :math:`\mu = 2 \lambda_2` for the
+      elastic net, so the difference is at most :math:`\|\xi\|_2^2 / (2 \mu)`;
+    - "sublevel set": losses are never negative, so the penalty at :math:`w^*` is at most F(w):
+      :math:`\|w^* - t\|_1 \le F(w) / \lambda_1` and
+      :math:`\|w^* - t\|_2^2 \le F(w) / \lambda_2`, which bounds :math:`w - w^*`
+      (``reach`` of the penalty);
+    - "bounds": finite bounds on the weights bound :math:`w - w^*` too;
+    - "none": nothing keeps :math:`w^*` near, so that there is no bound.
+
+    Parameters
+    ----------
+    point : Point
+        The point, with the gradient of a convex loss that is never negative.
+    penalty : Penalty
+        The penalty, which is convex.
+
+    Returns
+    -------
+    tuple of (float, str)
+        The smallest of the bounds and its rule.
+    """
+    subgradient = penalty.subgradient(point.weights, point.gradient)
+    bounds = [(np.inf, "none")]
+    if np.isfinite(penalty.lower).all() and np.isfinite(penalty.upper).all():
+        room = np.maximum(point.weights - penalty.lower, penalty.upper - point.weights)
+        bounds.append((float((np.abs(subgradient) * room).sum()), "bounds"))
+    away = point.weights - penalty.target
+    largest = float(np.abs(subgradient).max(initial=0.0))
+    length = float(np.linalg.norm(subgradient))
+    if penalty.strong_convexity > 0:
+        bounds.append((length**2 / (2 * penalty.strong_convexity), "strong convexity"))
+    absolute, distance = penalty.reach(point.objective)
+    if np.isfinite(distance):
+        bounds.append((length * (float(np.linalg.norm(away)) + distance), "sublevel set"))
+    if np.isfinite(absolute):
+        bounds.append((largest * (float(np.abs(away).sum()) + absolute), "sublevel set"))
+    return min(bounds)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
 from lessnaive.loss.base import Curvature
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
 
 __all__ = ["GradientDescent", "Newton"]
@@ -53,7 +53,7 @@ class _Descent(Solver):
         self.keep_weights = keep_weights
         self.callback = callback
 
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Refuse absolute values and bounds."""
         if not penalty.is_smooth:
             return (
@@ -63,7 +63,7 @@ class _Descent(Solver):
         return None
 
     @abstractmethod
-    def _direction(self, loss: Loss, penalty: ElasticNet, point: Point, slope: Floats) -> Floats:
+    def _direction(self, loss: Loss, penalty: Penalty, point: Point, slope: Floats) -> Floats:
         """Return where to go, given the gradient of the objective."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class _Descent(Solver):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,
@@ -103,7 +103,7 @@ class _Descent(Solver):
     def _search(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         point: Point,
         direction: Floats,
         decrement: float,
@@ -124,7 +124,7 @@ class _Descent(Solver):
         return None, 0.0
 
 
-def _slope(point: Point, penalty: ElasticNet) -> float:
+def _slope(point: Point, penalty: Penalty) -> float:
     return float(np.linalg.norm(penalty.subgradient(point.weights, point.gradient)))
 
 
@@ -147,14 +147,17 @@ class Newton(_Descent):
         Called after each iteration with its number and the point.
     """
 
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Refuse losses without second derivatives too."""
         if not isinstance(loss, Curvature):
             return "this loss has no second derivatives."
+        if not isinstance(penalty, ElasticNet):
+            return "it knows the second derivatives of the elastic net only: take 'lbfgs'."
         return super().refusal(loss, penalty)
 
-    def _direction(self, loss: Loss, penalty: ElasticNet, point: Point, slope: Floats) -> Floats:
+    def _direction(self, loss: Loss, penalty: Penalty, point: Point, slope: Floats) -> Floats:
         assert isinstance(loss, Curvature)
+        assert isinstance(penalty, ElasticNet)
         size = slope.size
         hessian = loss.curvature(point.weights, np.arange(size), loss.n_rows, 0)
         diagonal = np.einsum("kk->k", hessian)
@@ -187,7 +190,7 @@ class GradientDescent(_Descent):
         Called after each iteration with its number and the point.
     """
 
-    def _direction(self, loss: Loss, penalty: ElasticNet, point: Point, slope: Floats) -> Floats:
+    def _direction(self, loss: Loss, penalty: Penalty, point: Point, slope: Floats) -> Floats:
         return -slope
 
     def _reached(self, decrement: float, point: Point, stopping: Stopping) -> bool:

@@ -10,7 +10,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import Penalty
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
 
 __all__ = ["LBFGS"]
@@ -48,9 +48,9 @@ class LBFGS(Solver):
         self.keep_weights = keep_weights
         self.callback = callback
 
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Refuse absolute values."""
-        if penalty.l1 > 0:
+        if not penalty.is_differentiable:
             return (
                 "it needs a smooth penalty, without absolute values: set l1=0 (in linear models "
                 "penalty='l2'), or take another solver."
@@ -60,7 +60,7 @@ class LBFGS(Solver):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,

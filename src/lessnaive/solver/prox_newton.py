@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.loss import Loss
 from lessnaive.loss.base import Curvature
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
 
 __all__ = ["ProxNewton", "enough_rows"]
@@ -86,7 +86,7 @@ class ProxNewton(Solver):
         self.keep_weights = keep_weights
         self.callback = callback
 
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Refuse losses without second derivatives, other penalties, and too many weights."""
         if not isinstance(loss, Curvature):
             return "this loss has no second derivatives."
@@ -103,12 +103,13 @@ class ProxNewton(Solver):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,
     ) -> Solution:
         assert isinstance(loss, Curvature)
+        assert isinstance(penalty, ElasticNet)
         given = start
         if self.sample and loss.is_convex:
             start = self._start(loss, penalty, given)
@@ -166,7 +167,7 @@ class ProxNewton(Solver):
 
 
 def enough_rows(loss: Curvature) -> int:
-    """Rows that the curvature is estimated from: enough, and no dearer than the gradient."""
+    """Rows that the curvature is estimated from: enough, and no more costly than the gradient."""
     size = max(1, int(np.prod(loss.shape)))
     enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
     rows = max(_FEWEST_ROWS, enough)
@@ -233,9 +234,7 @@ def _adapted(damping: float, step: float) -> float:
     return less if less >= _FIRST_DAMPING else 0.0
 
 
-def _search(
-    loss: Loss, penalty: ElasticNet, point: Point, goal: Floats
-) -> tuple[Point | None, float]:
+def _search(loss: Loss, penalty: Penalty, point: Point, goal: Floats) -> tuple[Point | None, float]:
     """Walk towards the goal, and half as far until the objective falls enough."""
     move = goal - point.weights
     before = penalty.value(point.weights)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.loss import Loss
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import Penalty
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
 
 __all__ = ["FISTA", "ISTA"]
@@ -41,20 +41,20 @@ class _ProximalGradient(Solver):
         self.keep_weights = keep_weights
         self.callback = callback
 
-    def refusal(self, loss: Loss, penalty: ElasticNet) -> str | None:
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
         """Take any loss and penalty; a loss that is not convex ends in a stationary point."""
         if self.initial_step is None and not loss.has_lipschitz:
             return "no bound on the curvature of this loss is known: take LBFGS."
         return None
 
-    def _first_step(self, loss: Loss, penalty: ElasticNet) -> float:
+    def _first_step(self, loss: Loss, penalty: Penalty) -> float:
         if self.initial_step is not None:
             return self.initial_step
         bound = loss.lipschitz().tight + penalty.strong_convexity
         return _OPTIMISM / bound if bound > 0 else 1.0
 
     def _step_from(
-        self, start: Point, loss: Loss, penalty: ElasticNet, step: float
+        self, start: Point, loss: Loss, penalty: Penalty, step: float
     ) -> tuple[Point, float]:
         """Halve the step until the quadratic model at its start is above the objective."""
         square, square_gradient = penalty.smooth(start.weights)
@@ -94,7 +94,7 @@ class ISTA(_ProximalGradient):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,
@@ -149,7 +149,7 @@ class FISTA(_ProximalGradient):
     def _minimize(
         self,
         loss: Loss,
-        penalty: ElasticNet,
+        penalty: Penalty,
         start: Floats,
         stopping: Stopping,
         history: History,

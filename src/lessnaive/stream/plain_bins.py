@@ -9,7 +9,7 @@ import numpy as np
 
 from lessnaive.encoding.binning import Binning
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.encodings import Groups, Intervals
 
 __all__ = ["binning_from_plain", "binning_to_plain"]
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.plain import Node
+from lessnaive.validation.metrics import row_hits, row_log_losses
 
 __all__ = ["CurvePoint", "Prequential"]
 
 Floats = NDArray[np.float64]
 
-# Probabilities count as at least this much, as in sklearn.metrics.log_loss.
-_SMALLEST = float(np.finfo(np.float64).eps)
 # A curve of more points than this is thinned out.
 _MOST_POINTS = 1024
 _MOST_ROWS = 2**62
@@ -179,11 +178,9 @@ class Prequential:
             weights = np.asarray(sample_weight, dtype=np.float64)
         if not (chances.shape == (len(labels), np.size(classes)) and len(weights) == len(labels)):
             raise ValueError("y, probabilities, classes and sample_weight do not fit together.")
-        unknown = labels < 0
-        right = (chances.argmax(axis=1) == labels).astype(np.float64)
-        chance = np.maximum(chances[np.arange(len(labels)), labels], _SMALLEST)
-        chance[unknown] = 1 / (self.n_rows + 2)
-        self._add(np.stack([right, -np.log(chance)]), weights)
+        losses = row_log_losses(chances, labels)
+        losses[labels < 0] = math.log(self.n_rows + 2)
+        self._add(np.stack([row_hits(chances, labels), losses]), weights)
 
     def _add(self, values: Floats, weights: Floats) -> None:
         """Add the measures of a batch, row by row in its columns."""

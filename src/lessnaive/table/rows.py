@@ -12,10 +12,10 @@ from lessnaive.table.column import Coded, Column
 from lessnaive.table.kinds import Kind
 from lessnaive.table.reading import Table
 
-__all__ = ["KeptColumn", "RowsOfColumn", "kept"]
+__all__ = ["CachedColumn", "RowsOfColumn", "cached"]
 
 
-class KeptColumn(Column):
+class CachedColumn(Column):
     """A column that works out its numbers and codes once.
 
     Parameters
@@ -90,6 +90,6 @@ class RowsOfColumn(Column):
         return len(self._rows)
 
 
-def kept(table: Table) -> Table:
+def cached(table: Table) -> Table:
     """Return a table whose columns work out their numbers and codes once, for several uses."""
-    return Table([KeptColumn(column) for column in table.columns], table.n_rows, table.named)
+    return Table([CachedColumn(column) for column in table.columns], table.n_rows, table.named)

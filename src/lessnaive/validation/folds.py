@@ -1,23 +1,17 @@
-"""Folds of rows, and progress over them."""
+"""Which rows each fold learns from, and which it holds out."""
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.parallel import Parallel, delayed
 
-from lessnaive import _core
-
-__all__ = ["drawn", "over_folds", "progress", "split_rows"]
+__all__ = ["Rows", "split_rows"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -70,26 +64,6 @@ def split_rows(
     return folds
 
 
-def drawn(rows: Rows, weights: Floats | None, n_rows: int) -> Floats:
-    """Return the weights that all rows have when only some are drawn; those drawn twice count so.
-
-    Parameters
-    ----------
-    rows : array of int
-        The rows that were drawn.
-    weights : array of shape (n_rows,) or None
-        Sample weights of all rows.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    array of shape (n_rows,)
-    """
-    times = np.bincount(rows, minlength=n_rows).astype(np.float64)
-    return times if weights is None else times * weights
-
-
 def _stratified(
     n_folds: int, labels: NDArray[np.integer], random_state: Any, shuffle: bool
 ) -> Iterable[tuple[Rows, Rows]]:
@@ -116,50 +90,3 @@ def _present(rows: ArrayLike, there: NDArray[np.bool_]) -> Rows:
         given if given.dtype.kind == "b" else given.astype(np.intp)
     ]
     return places[there[places]]
-
-
-def over_folds(work: Callable[..., Any], folds: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """Call work(*fold) for all folds, side by side in threads: the core leaves the lock alone.
-
-    The threads of the core are shared out among the folds: more of them than cores would wait for
-    each other.
-    """
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 means nothing: give a number of threads, or -1 for all cores.")
-    tasks = list(folds)
-    side_by_side = max(1, min(effective_n_jobs(n_jobs), len(tasks)))
-    share = max(1, _core.max_threads() // side_by_side)
-
-    def with_its_share(*fold: Any) -> Any:
-        before = _core.set_threads(share)
-        try:
-            return work(*fold)
-        finally:
-            _core.set_threads(before)
-
-    run = Parallel(n_jobs=n_jobs, prefer="threads")
-    return list(run(delayed(with_its_share)(*fold) for fold in tasks))
-
-
-@contextmanager
-def progress(title: str, total: int, shown: bool) -> Iterator[Callable[[], None]]:
-    """Give a function that moves a progress bar on by one; one that does nothing if not shown."""
-    if not shown:
-        yield lambda: None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        done = [0]
-
-        def step() -> None:
-            done[0] += 1
-            print(f"\r{title}: {done[0]}/{total}", end="", file=sys.stderr, flush=True)
-
-        yield step
-        print(file=sys.stderr)
-        return
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)

@@ -15,8 +15,8 @@ from lessnaive.models.additive.monotone import without_rounding
 from lessnaive.models.additive.pair_models import BoostedPairs
 from lessnaive.models.additive.path import centred
 from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms import Term
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Value
 
 __all__ = ["Assembly"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lessnaive.models.additive.basis import bin_codes, quantile_cuts
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 
 __all__ = ["Coarse", "coarse_columns"]
 

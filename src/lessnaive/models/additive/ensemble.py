@@ -25,7 +25,7 @@ from lessnaive.models.additive.path import (
 )
 from lessnaive.models.additive.stacking import stack
 from lessnaive.plain import Node
-from lessnaive.validation.folds import over_folds
+from lessnaive.validation.cross_validation import side_by_side
 
 __all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
 
@@ -145,7 +145,7 @@ def fit_ensemble(
             step=step,
         )
 
-    members = over_folds(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
+    members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
     assembly = Assembly(inputs)
     solutions = [member.solution for member in members]
     equal = [1.0 / len(members)] * len(members)
@@ -223,7 +223,7 @@ def _add_pairs(
         return choose_pairs(some, rows[judged[rows]], scores, coarse, mains, settings.pairs)
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
-    *of_folds, pairs = over_folds(chosen, tasks, settings.n_jobs)
+    *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)
     if not pairs:
         return None
     tables = fit_tables(

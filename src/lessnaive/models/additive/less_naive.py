@@ -21,7 +21,8 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import progress, split_rows
+from lessnaive.validation.folds import split_rows
+from lessnaive.validation.progress import progress
 
 __all__ = ["LessNaiveClassifier"]
 
@@ -204,7 +205,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         LessNaiveClassifier
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+        training = read_training(X, y, sample_weight, self.categorical_features).cached()
         folds = self._folds(training)
         training, folds = _present(training, folds)
         by_class = _class_weights(self.class_weight, training)
@@ -289,7 +290,7 @@ def _present(training: Training, folds: Folds) -> tuple[Training, Folds]:
         return training, folds
     rows = np.flatnonzero(training.weights > 0)
     place = np.cumsum(training.weights > 0) - 1
-    return training.take(rows).kept(), [(place[train], place[test]) for train, test in folds]
+    return training.take(rows).cached(), [(place[train], place[test]) for train, test in folds]
 
 
 def _class_weights(

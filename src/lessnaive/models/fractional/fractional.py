@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,18 +15,24 @@ from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import can_add_rows, frozen_parameters
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional.stream import FractionalStream
+from lessnaive.models.on_demand import OnDemand
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
 from lessnaive.stream import STREAM_CONSTRAINTS
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["FractionalNB"]
 
@@ -43,7 +50,8 @@ def _of_report(name: str, doc: str) -> Any:
 _RESTARTS = {"pgdmb": "none", "pgdmb-ms": "multi-start", "pgdmb-vns": "neighbourhood"}
 
 
-class FractionalNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes with a weight between 0 and 1 for each column, few of which are kept.
 
     .. math::
@@ -102,6 +110,10 @@ class FractionalNB(ScorecardClassifier):
         :class:`BaristaNB`.
     random_state : int, RandomState or None, default=0
         For mini-batches and restarts; "two-stage" needs no chance.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
@@ -159,12 +171,13 @@ class FractionalNB(ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         **STREAM_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],
         "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],
         "constant": [StrOptions(set(CONSTANTS))],
-        "solver": [StrOptions({"two-stage", *_RESTARTS}), TwoStage, PGDMB],
+        "solver": [StrOptions({"two-stage", *_RESTARTS}), AnytimeSolver],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "history_size": [Interval(Integral, 1, None, closed="left"), None],
         "rprop": [tuple, list],
@@ -176,8 +189,9 @@ class FractionalNB(ScorecardClassifier):
         "random_state": ["random_state"],
     }
 
-    _fit: FractionalFit | None
-    _stream: FractionalStream | None
+    _fit: FractionalFit | None = field(init=False)
+    _stream: FractionalStream | None = field(init=False)
+    _made: OnDemand = field(init=False)
 
     weights_ = _of_fit("weights", "Weight of each column.")
     costs_ = _of_fit("costs", "Cost of each column.")
@@ -195,83 +209,30 @@ class FractionalNB(ScorecardClassifier):
     suboptimality_rule_ = _of_report("suboptimality_rule", "What the bound follows from.")
     lambda_max_ = _of_report("lambda_max", "A penalty from which on no column is kept.")
 
-    def __init__(
-        self,
-        *,
-        lam: float = 0.1,
-        p: float = 0.75,
-        costs: float | ArrayLike | Mapping[str, float] | None = None,
-        constant: str = "log(K)-1",
-        solver: str | TwoStage | PGDMB = "two-stage",
-        batch_size: int = 1000,
-        history_size: int | None = None,
-        rprop: tuple[float, float] = (0.5, 1.2),
-        patience: int = 5,
-        max_iter: int = 100,
-        opti_level: int = 5,
-        max_seconds: float | None = None,
-        tol: float = 1e-9,
-        random_state: Any = 0,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "modl",
-        categorical: str = "modl",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "empirical",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-        summary_size: int = 1000,
-        max_values: int | None = 1000,
-        forgetting: float = 1.0,
-        refresh: float = 1.25,
-    ) -> None:
-        self.lam = lam
-        self.p = p
-        self.costs = costs
-        self.constant = constant
-        self.solver = solver
-        self.batch_size = batch_size
-        self.history_size = history_size
-        self.rprop = rprop
-        self.patience = patience
-        self.max_iter = max_iter
-        self.opti_level = opti_level
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
-        self.summary_size = summary_size
-        self.max_values = max_values
-        self.forgetting = forgetting
-        self.refresh = refresh
+    lam: float = 0.1
+    p: float = 0.75
+    costs: float | ArrayLike | Mapping[str, float] | None = None
+    constant: str = "log(K)-1"
+    solver: str | AnytimeSolver = "two-stage"
+    batch_size: int = 1000
+    history_size: int | None = None
+    rprop: tuple[float, float] = (0.5, 1.2)
+    patience: int = 5
+    max_iter: int = 100
+    opti_level: int = 5
+    max_seconds: float | None = None
+    tol: float = 1e-9
+    random_state: Any = 0
+    numeric: str = "modl"
+    categorical: str = "modl"
+    priors: str | ArrayLike = "empirical"
+    summary_size: int = 1000
+    max_values: int | None = 1000
+    forgetting: float = 1.0
+    refresh: float = 1.25
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        FractionalNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         solver = self._make_solver()
-        training = read_training(X, y, sample_weight, self.categorical_features)
         name = type(self).__name__
         learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         problem = FractionalProblem.of(
@@ -280,7 +241,6 @@ class FractionalNB(ScorecardClassifier):
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
         self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
-        return self
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
     @checked_fit
@@ -317,12 +277,14 @@ class FractionalNB(ScorecardClassifier):
             The estimator itself.
         """
         check_parameters(self)  # which may have changed since the last call
+        solver = self._make_solver()
         stream = FractionalStream.add(
-            self, self._make_solver(), getattr(self, "_stream", None), X, y, classes, sample_weight
+            self, solver, getattr(self, "_stream", None), X, y, classes, sample_weight
         )
         self._stream, self._fit, self._scorecard = stream, None, None
-        # What is asked for later is made with the parameters of now: batches may be small and many.
-        self._parameters = frozen_parameters(self)
+        # What is asked for later is made with the parameters as they are now: batches may be small.
+        self._parameters, self._made = frozen_parameters(self), OnDemand()
+        self._parameters.solver = solver  # so that predicting draws no random numbers
         self._set_columns_and_classes(stream.statistics.schema, stream.statistics.classes)
         return self
 
@@ -330,23 +292,22 @@ class FractionalNB(ScorecardClassifier):
         """Return all about the fitted model, found now if rows have come since."""
         if not hasattr(self, "_fit"):
             raise AttributeError("there is no fitted model before fit or partial_fit")
-        if self._fit is None:
-            assert self._stream is not None
-            self._fit = self._stream.fit(self._parameters, self._parameters._make_solver())
-        return self._fit
+        if self._fit is not None:
+            return self._fit
+        stream, parameters = self._stream, self._parameters
+        assert stream is not None
+        return self._made.get("fit", lambda: stream.fit(parameters, parameters._make_solver()))
 
     @property
     def scorecard_(self) -> Scorecard:
         """The fitted model: what each value of each column adds to the score of each class."""
         card: Scorecard | None = getattr(self, "_scorecard", None)
-        if card is None:
-            stream: FractionalStream | None = getattr(self, "_stream", None)
-            if stream is None or stream.weights is None:
-                card = self._fresh().scorecard
-            else:
-                card = stream.scorecard(self._parameters)
-            self._scorecard = card
-        return card
+        if card is not None:
+            return card
+        stream: FractionalStream | None = getattr(self, "_stream", None)
+        if stream is None or stream.weights is None:
+            return self._fresh().scorecard
+        return self._made.get("scorecard", lambda: stream.scorecard(self._parameters))
 
     @property
     def class_log_prior_(self) -> Floats:
@@ -358,7 +319,7 @@ class FractionalNB(ScorecardClassifier):
         """Whether each column is kept."""
         return np.asarray(self.weights_ > 0)
 
-    def _make_solver(self) -> TwoStage | PGDMB:
+    def _make_solver(self) -> AnytimeSolver:
         if not isinstance(self.solver, str):
             return self.solver
         if self.solver == "two-stage":
@@ -412,5 +373,7 @@ class FractionalNB(ScorecardClassifier):
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         node, rest = state.pop("stream")
         fit = FractionalFit.from_plain(rest, scorecard)
-        stream = None if node.is_null() else FractionalStream.from_plain(node, scorecard)
+        stream = None
+        if not node.is_null():
+            stream = FractionalStream.from_plain(node, scorecard, int(self.batch_size))
         self._adopt(fit, stream)

@@ -15,7 +15,7 @@ from lessnaive.evidence.packing import gather_evidence
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import PGDMB, AnytimeSearch, TwoStage
+from lessnaive.solver import AnytimeSearch, AnytimeSolver
 from lessnaive.table import Column
 
 __all__ = ["CONSTANTS", "FractionalProblem"]
@@ -107,7 +107,7 @@ class FractionalProblem:
 
     def minimize(
         self,
-        solver: TwoStage | PGDMB,
+        solver: AnytimeSolver,
         max_seconds: float | None = None,
         *,
         interruptible: bool = True,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.base import ScorecardClassifier
@@ -17,14 +17,20 @@ from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import drawn, split_rows
+from lessnaive.table.training import Training
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
+from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["GroupLassoNB"]
 
 Floats = NDArray[np.float64]
 
+# Weights of all rows together are no smaller, so that their squares are numbers.
+_LEAST_WEIGHT = 1e-100
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupLassoNB(ScorecardClassifier):
     r"""Naive Bayes that pulls the parameters of each column together, and drops weak columns.
 
@@ -42,7 +48,8 @@ class GroupLassoNB(ScorecardClassifier):
     ----------
     lam : float, "aic" or "cv", default="aic"
         The penalty :math:`\lambda`, on the scale of a sum over rows; or how it is chosen from a
-        path: by the criterion of Akaike, or by the log-loss of cross-validation.
+        path: by the criterion of Akaike, or by the log-loss of cross-validation. In a fold it is
+        multiplied by the share of the weight of the rows that is left.
     adaptive : bool, default=False
         Whether to take for :math:`w_i` the distance of the maximum-likelihood estimate from
         :math:`\Omega_i^{(0)}`, so that columns that differ much between classes are penalized
@@ -143,64 +150,27 @@ class GroupLassoNB(ScorecardClassifier):
         "cv": ["cv_object"],
     }
 
-    def __init__(
-        self,
-        *,
-        lam: float | str = "aic",
-        adaptive: bool = False,
-        solver: str = "exact",
-        standardize: bool = True,
-        n_lams: int = 50,
-        lam_ratio: float = 1e-3,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 0.0,
-        priors: str | ArrayLike = "empirical",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.lam = lam
-        self.adaptive = adaptive
-        self.solver = solver
-        self.standardize = standardize
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    lam: float | str = "aic"
+    adaptive: bool = False
+    solver: str = "exact"
+    standardize: bool = True
+    n_lams: int = 50
+    lam_ratio: float = 1e-3
+    cv: Any = 5
+    categorical_features: Any = "from_dtype"
+    numeric: str = "gaussian"
+    categorical: str = "values"
+    n_bins: int = 10
+    smoothing: float | str = 0.0
+    priors: str | ArrayLike = "empirical"
+    variance_floor: float = 1e-9
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, up to the folds of
-            cross-validation.
-
-        Returns
-        -------
-        GroupLassoNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)
         lambda_max = problem.lambda_max()
         lams = self._penalties(lambda_max)
         path = self._path(problem, lams, training)
-        best = _choose(path)
+        best = path.choose()
         moves = problem.solve(lams[best : best + 1])
         objective = problem.objective(lams[best], moves)
         scorecard = problem.scorecard(type(self).__name__, training.classes, moves)
@@ -212,7 +182,6 @@ class GroupLassoNB(ScorecardClassifier):
         self.objective_ = objective
         self.path_ = path
         self._scorecard = scorecard
-        return self
 
     def _problem(
         self, training: Training, *, allow_empty: bool = False
@@ -220,6 +189,12 @@ class GroupLassoNB(ScorecardClassifier):
         """Problems of the columns, class counts, and log-probabilities of the classes."""
         settings, name = EvidenceSettings.of(self), type(self).__name__
         plain, statistics = learn_naive_bayes(settings, training, name, allow_empty=allow_empty)
+        total = float(statistics.class_count.sum())
+        if not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
+            raise ValueError(
+                f"sample_weight adds up to {total:.3g}, which is too small or too large to compute "
+                "with: scale the weights to a mean near 1."
+            )
         columns = group_columns(settings, statistics, plain, self.standardize)
         problem = PenalizedTable(
             plain.schema, plain.intercept, columns, adaptive=self.adaptive, solver=self.solver
@@ -236,24 +211,23 @@ class GroupLassoNB(ScorecardClassifier):
     def _path(self, problem: PenalizedTable, lams: Floats, training: Training) -> GroupPath:
         moves = problem.solve(lams)
         norms = problem.norms(moves)
-        weights = _weights(training)
-        deviance = 2.0 * problem.log_loss(training, weights, moves, len(lams))
-        aic = deviance + 2.0 / weights.sum() * np.count_nonzero(norms, axis=1)
+        deviance = 2.0 * problem.log_loss(training, moves, len(lams))
+        aic = deviance + 2.0 / training.total_weight * np.count_nonzero(norms, axis=1)
         held_out = self._held_out(lams, training) if self.lam == "cv" else None
         return GroupPath(lams, norms, deviance, aic, held_out)
 
     def _held_out(self, lams: Floats, training: Training) -> Floats:
         """Log-loss of rows held out, by penalty."""
-        weights = _weights(training)
-        total, lost = 0.0, np.zeros(len(lams))
-        for train, test in split_rows(self.cv, training.labels, weights=weights, shuffle=False):
-            kept, tested = (drawn(rows, weights, len(weights)) for rows in (train, test))
-            problem, _, _ = self._problem(replace(training, weights=kept), allow_empty=True)
-            # The loss is a sum over rows: with fewer rows the same penalty would weigh more.
-            moves = problem.solve(lams * (kept.sum() / weights.sum()))
-            lost += tested.sum() * problem.log_loss(training, tested, moves, len(lams))
-            total += tested.sum()
-        return lost / total
+
+        def test_fold(fold: Fold[Training]) -> tuple[Floats, float]:
+            problem, _, _ = self._problem(fold.train, allow_empty=True)
+            moves = problem.solve(fold.share * lams)
+            losses = problem.log_loss(fold.test, moves, len(lams), most=LARGEST_LOG_LOSS)
+            return losses, fold.test.total_weight
+
+        splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)
+        losses, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
+        return np.asarray(np.average(losses, axis=0, weights=weights))
 
     def _state_to_plain(self) -> dict[str, Any]:
         return {
@@ -282,15 +256,3 @@ class GroupLassoNB(ScorecardClassifier):
         self.lam_, self.lambda_max_, self.objective_ = lam, lambda_max, objective
         self.norms_, self.ml_norms_, self.path_ = norms, ml_norms, path
         self._scorecard = scorecard
-
-
-def _choose(path: GroupPath) -> int:
-    """Place of the best penalty; the strongest one where several tie."""
-    criterion = path.aic if path.cv_log_loss is None else path.cv_log_loss
-    return int(criterion.argmin())
-
-
-def _weights(training: Training) -> Floats:
-    if training.weights is None:
-        return np.ones(len(training.labels))
-    return training.weights

@@ -15,6 +15,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
 from lessnaive.table.training import Training
+from lessnaive.validation.choice import best
 
 __all__ = ["GroupPath", "PenalizedTable"]
 
@@ -53,6 +54,14 @@ class GroupPath:
     def n_selected(self) -> NDArray[np.int64]:
         """Number of columns that say something, by penalty."""
         return np.asarray(np.count_nonzero(self.norms, axis=1))
+
+    def choose(self) -> int:
+        """Return the place of the best penalty; the strongest one where several tie.
+
+        The best is that of the lowest log-loss of held-out rows, or of the lowest AIC without them.
+        """
+        criterion = self.aic if self.cv_log_loss is None else self.cv_log_loss
+        return best(-criterion)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the path as plain data."""
@@ -155,11 +164,15 @@ class PenalizedTable:
         return Scorecard(model, self._schema, classes, intercept, terms)
 
     def log_loss(
-        self, training: Training, weights: Floats, moves: Sequence[Floats], n_models: int
+        self, training: Training, moves: Sequence[Floats], n_models: int, *, most: float = np.inf
     ) -> Floats:
-        """Weighted mean of -log p(class | row) for each model, shape (n_models,)."""
-        n_classes = len(self._prior)
-        n_rows, rows = len(weights), np.flatnonzero(weights)
+        """Weighted mean of -log p(class | row) for each model, shape (n_models,).
+
+        The loss of a row is at most `most`.
+        """
+        n_classes, n_rows = len(self._prior), len(training.labels)
+        weights = np.ones(n_rows) if training.weights is None else training.weights
+        rows = np.flatnonzero(weights)
         own = training.labels[rows].astype(np.int64)[:, None, None]
         together = max(1, _ROOM // (n_rows * n_classes))
         out = np.empty(n_models)
@@ -171,7 +184,8 @@ class PenalizedTable:
             scores = scores.reshape(len(rows), -1, n_classes)
             lost = _log_sum(scores) - np.take_along_axis(scores, own, axis=2)[:, :, 0]
             # Not a product of matrices, whose last digits depend on the number of threads.
-            out[first:last] = (weights[rows][:, None] * lost).sum(axis=0) / weights.sum()
+            total = (weights[rows][:, None] * np.minimum(lost, most)).sum(axis=0)
+            out[first:last] = total / weights.sum()
         return np.maximum(out, 0.0)
 
 

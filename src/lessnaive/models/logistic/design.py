@@ -204,13 +204,7 @@ class Design:
 
 def design_names(terms: Sequence[Term]) -> list[str]:
     """Return the names of the design columns: of a column, or of a column and a value."""
-    out: list[str] = []
-    for term in terms:
-        if isinstance(term, TableTerm):
-            out.extend(f"{term.name}={label}" for label in term.encoding.labels()[1:])
-        else:
-            out.append(term.name)
-    return out
+    return [name for term in terms for name in term.coefficient_names()]
 
 
 def _mean_and_variance(column: ValueMoments) -> tuple[float, float]:

@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.folds import over_folds, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
 
 __all__ = ["HybridLRNB"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-Rows = NDArray[np.integer]
 
 # Splits of a path that are cross-validated at the most.
 _MOST_TRIED = 21
@@ -40,7 +45,8 @@ _MOST_TRIED = 21
 _CV_TOLERANCE = 1e-7
 
 
-class HybridLRNB(ScorecardClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, ScorecardClassifier):
     r"""Logistic regression for some columns, naive Bayes for the others.
 
     .. math::
@@ -77,7 +83,8 @@ class HybridLRNB(ScorecardClassifier):
     lam : float, default=0.0
         A ridge penalty on the standardized coefficients of the logistic part, as in
         :class:`NBLogistic` with ``target="zero"`` and ``penalty="l2"``. Without one there may be
-        no minimum, where the part separates the classes.
+        no minimum, where the part separates the classes. In a fold it is multiplied by the share of
+        the weight of the rows that is left.
     cv : int, splitter or iterable, default=10
         Number of stratified folds of ``assignment="cv"``, or something that splits the rows. Each
         fold has its own way from L to N; with many columns not all splits are tried.
@@ -93,9 +100,13 @@ class HybridLRNB(ScorecardClassifier):
         Tolerance of the solver.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : str, default="gaussian"
         Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
         part numbers enter as they are, and of categories all values but the first.
     categorical : {"values", "modl"}, default="values"
@@ -159,6 +170,7 @@ class HybridLRNB(ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "assignment": [StrOptions({"heuristic", "cv"}), "array-like"],
         "variance_weight": [Interval(Real, 0, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="left")],
@@ -171,73 +183,23 @@ class HybridLRNB(ScorecardClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    lr_features_: Places
-    nb_features_: Places
-    path_: HybridPath | None
-    n_iter_: int
-    converged_: bool
+    lr_features_: Places = field(init=False)
+    nb_features_: Places = field(init=False)
+    path_: HybridPath | None = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        assignment: str | ArrayLike = "heuristic",
-        variance_weight: float = 1.0,
-        lam: float = 0.0,
-        cv: Any = 10,
-        scoring: str = "log_loss",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.assignment = assignment
-        self.variance_weight = variance_weight
-        self.lam = lam
-        self.cv = cv
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    assignment: str | ArrayLike = "heuristic"
+    variance_weight: float = 1.0
+    lam: float = 0.0
+    cv: Any = 10
+    scoring: str = "log_loss"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Divide the columns and fit both parts.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice, unless the assignment is
-            cross-validated: a row and its weight are never split between folds.
-
-        Returns
-        -------
-        HybridLRNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Divide the columns and fit both parts."""
+        training = training.cached()
         naive = self._naive_bayes(training)
         path, columns = self._divide(training)
         solution = None
@@ -249,7 +211,6 @@ class HybridLRNB(ScorecardClassifier):
             card = naive
         n_iter = 1 if solution is None else max(1, solution.n_iter)
         self._adopt(card, columns, path, n_iter, solution is None or solution.converged)
-        return self
 
     def _naive_bayes(self, training: Training, *, allow_empty: bool = False) -> Scorecard:
         settings, name = EvidenceSettings.of(self), type(self).__name__
@@ -264,26 +225,26 @@ class HybridLRNB(ScorecardClassifier):
         if given == "heuristic":
             return path, path.logistic_columns(path.best(self.variance_weight))
         tried = _tried(len(training.schema))
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
 
-        def score_fold(train: Rows, test: Rows) -> Floats:
-            train_rows, test_rows = training.take(train).kept(), training.take(test).kept()
-            return self._score_splits(train_rows, test_rows, tried)
+        def score_fold(fold: Fold[Training]) -> Floats:
+            return self._score_splits(fold, tried)
 
-        scores = np.full((len(folds), len(training.schema) + 1), np.nan)
-        scores[:, tried] = over_folds(score_fold, folds, self.n_jobs)
-        place = choose(summarize(scores[:, tried]), np.array(tried), one_se=False)
+        scores = np.full((len(splits), len(training.schema) + 1), np.nan)
+        scores[:, tried] = cross_validate(score_fold, training, splits, self.n_jobs)
+        place = choose(summarize(scores[:, tried]), np.array(tried))
         return replace(path, fold_scores=scores), path.logistic_columns(tried[place])
 
-    def _score_splits(self, train: Training, test: Training, tried: Sequence[int]) -> Floats:
-        """Return the score on other rows after so many columns have moved to naive Bayes."""
+    def _score_splits(self, fold: Fold[Training], tried: Sequence[int]) -> Floats:
+        """Return the score on held-out rows after so many columns have moved to naive Bayes."""
+        train, test = fold.train, fold.test
         naive = self._naive_bayes(train, allow_empty=True)
         path = hybrid_path(train)
         out = []
         for n_moved in tried:
             columns, card = path.logistic_columns(n_moved), naive
             if columns:
-                part = _LogisticPart(self, train, columns, allow_empty=True)
+                part = _LogisticPart(self, train, columns, share=fold.share, allow_empty=True)
                 card = part.scorecard(naive, part.solve_quietly())
             scores = card.score_columns(test.table.columns, len(test.labels))
             probability = softmax(scores, axis=1)
@@ -338,10 +299,11 @@ class _LogisticPart:
         training: Training,
         columns: Sequence[int],
         *,
+        share: float = 1.0,
         allow_empty: bool = False,
     ) -> None:
         self.columns = columns
-        self.lam = parameters.lam
+        self.lam = share * parameters.lam
         ridge = LogisticSettings(
             EvidenceSettings(numeric="gaussian_shared", variance_floor=parameters.variance_floor),
             SolverSettings.of(parameters, remedy=REMEDY),

@@ -133,7 +133,7 @@ def hybrid_path(training: Training) -> HybridPath:
         order.append(left.pop(place))
     kept = sizes.sum() - np.concatenate([[0], np.cumsum(sizes[order])])
     n_coefficients = (len(training.classes) - 1) * kept
-    variance = _variance(n_coefficients, _total_weight(training))
+    variance = _variance(n_coefficients, training.total_weight)
     return HybridPath(np.array(order, dtype=np.int64), np.array(ignored), variance)
 
 
@@ -171,7 +171,7 @@ def conditional_dependence(training: Training) -> tuple[Floats, NDArray[np.int64
     total, within, starts = _products(training)
     whiteners = [_whitener(within[a:b, a:b], np.diag(total)[a:b]) for a, b in pairwise(starts)]
     sizes = np.array([whitener.shape[1] for whitener in whiteners], dtype=np.int64)
-    width, n_rows = len(sizes), _total_weight(training)
+    width, n_rows = len(sizes), training.total_weight
     out = np.zeros((width, width))
     for j in range(width):
         left = whiteners[j].T @ within[starts[j] : starts[j + 1]]
@@ -275,8 +275,3 @@ def _category(column: Column, weights: Floats | None) -> _Category:
     place = np.where(seen, np.cumsum(seen), 0)
     shares = count[seen] / max(count.sum(), np.finfo(np.float64).tiny)
     return _Category(place[rows], shares)
-
-
-def _total_weight(training: Training) -> float:
-    weights = training.weights
-    return float(len(training.labels) if weights is None else weights.sum())

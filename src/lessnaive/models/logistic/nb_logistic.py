@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
+from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.models.logistic.problem import FittedLogistic, LogisticProblem, LogisticSettings
+from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
 
 #: What values the parameters of the linear models may have.
 LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
+    **CLASS_WEIGHT_CONSTRAINTS,
     "target": [StrOptions({"naive_bayes", "zero"}), "array-like"],
     "penalty": [StrOptions({"l1", "l2", "elastic_net"})],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -34,7 +36,8 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class NBLogistic(FittedLogistic):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -82,6 +85,10 @@ class NBLogistic(FittedLogistic):
         Newton decrement.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     smoothing : float or "laplace", default="laplace"
@@ -149,60 +156,21 @@ class NBLogistic(FittedLogistic):
         "lam": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        target: str | ArrayLike = "naive_bayes",
-        penalty: str = "l1",
-        lam: float = 1.0,
-        l1_ratio: float = 0.5,
-        standardize: bool = True,
-        penalize_intercept: bool | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        smoothing: float | str = "laplace",
-        priors: str | ArrayLike = "laplace",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.target = target
-        self.penalty = penalty
-        self.lam = lam
-        self.l1_ratio = l1_ratio
-        self.standardize = standardize
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    lam: float = 1.0
+    l1_ratio: float = 0.5
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        NBLogistic
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         solution = minimize(
             problem.settings.solving, problem.loss, problem.penalty(self.lam), start
         )
         self._adopt(problem, self.lam, solution, problem.lambda_max(start))
-        return self

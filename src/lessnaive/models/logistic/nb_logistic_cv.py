@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
+from lessnaive.models.logistic.problem import (
+    FittedLogistic,
+    LogisticProblem,
+    LogisticSettings,
+    coefficient_shape,
+)
+from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.folds import over_folds, progress, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
+from lessnaive.validation.progress import progress
 
 __all__ = ["NBLogisticCV"]
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.integer]
 
 # The smallest penalty as a share of the largest slope at the target, with more rows than columns
 # and with fewer.
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
-class NBLogisticCV(FittedLogistic):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -79,6 +86,10 @@ class NBLogisticCV(FittedLogistic):
         Whether to show a progress bar.
     standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 
@@ -121,91 +132,44 @@ class NBLogisticCV(FittedLogistic):
         "verbose": ["verbose"],
     }
 
-    lam_: float
-    path_: LogisticPath
+    lam_: float = field(init=False)
+    path_: LogisticPath = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        target: str | ArrayLike = "naive_bayes",
-        penalty: str = "l1",
-        l1_ratio: float = 0.5,
-        lams: ArrayLike | None = None,
-        n_lams: int = 100,
-        lam_ratio: float | None = None,
-        scoring: str = "log_loss",
-        rule: str = "best",
-        cv: Any = 10,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        standardize: bool = True,
-        penalize_intercept: bool | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        smoothing: float | str = "laplace",
-        priors: str | ArrayLike = "laplace",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.target = target
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.lams = lams
-        self.n_lams = n_lams
-        self.lam_ratio = lam_ratio
-        self.scoring = scoring
-        self.rule = rule
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.standardize = standardize
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance_floor = variance_floor
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    l1_ratio: float = 0.5
+    lams: ArrayLike | None = None
+    n_lams: int = 100
+    lam_ratio: float | None = None
+    scoring: str = "log_loss"
+    rule: str = "best"
+    cv: Any = 10
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalty and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        NBLogisticCV
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalty and fit the model."""
+        training = training.cached()
         problem = LogisticProblem(LogisticSettings.of(self), training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        with progress("penalties", (len(folds) + 1) * len(lams), bool(self.verbose)) as step:
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
 
-            def score_fold(train: Rows, test: Rows) -> Floats:
-                part = LogisticProblem(
-                    LogisticSettings.of(self), training.take(train).kept(), allow_empty=True
-                )
-                share = part.loss.rows.total_weight / problem.loss.rows.total_weight
-                weights = solve_path(part, share * lams, step)
-                return score_path(part, weights, training.take(test), SCORES[self.scoring])
+            def score_fold(fold: Fold[Training]) -> Floats:
+                part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
+                weights = solve_path(part, fold.share * lams, step)
+                return score_path(part, weights, fold.test, SCORES[self.scoring])
 
-            fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
+            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
             weights = solve_path(problem, lams, step)
         path = LogisticPath.of(problem, lams, weights, fold_scores)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
@@ -214,7 +178,6 @@ class NBLogisticCV(FittedLogistic):
         solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
-        return self
 
     def _penalties(self, problem: LogisticProblem, lambda_max: float) -> Floats:
         """Return the penalties, from large to small."""

@@ -14,7 +14,7 @@ from lessnaive.models.weighted.learning import choose_solver, warn_unfinished
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.solver import ProxNewton
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import summarize
+from lessnaive.validation.choice import FoldScores
 from lessnaive.validation.metrics import Score
 
 __all__ = ["LogisticPath", "score_path", "solve_path"]
@@ -32,7 +32,7 @@ Minimize = Callable[[float, Floats], bool]
 
 
 @dataclass(frozen=True)
-class LogisticPath:
+class LogisticPath(FoldScores):
     """Linear models along a path of penalties, the strongest first.
 
     Attributes
@@ -54,16 +54,6 @@ class LogisticPath:
     intercept: Floats
     n_moved: NDArray[np.int64]
     fold_scores: Floats
-
-    @property
-    def scores(self) -> Floats:
-        """Mean scores over the folds."""
-        return summarize(self.fold_scores).mean
-
-    @property
-    def standard_errors(self) -> Floats:
-        """Standard errors of the mean scores."""
-        return summarize(self.fold_scores).error
 
     @classmethod
     def of(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.scores import make_scorecard
+from lessnaive.evidence.naive_bayes import learn_naive_bayes, make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.stagewise.level_scores import LevelScores
 from lessnaive.models.stagewise.path import PathRules, StagewisePath, losses, walk
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.folds import drawn, split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
+from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["StagewiseParameters", "evidence_of", "n_levels_of", "path_weights", "validated"]
 
@@ -93,20 +93,25 @@ def validated(
     array of shape (n_steps + 1,)
         Mean loss of the held-out rows.
     """
-    labels, weights = training.labels, training.weights
     sizes = path.levels.sum(axis=1)
-    total, held_out_weight = np.zeros(len(path)), 0.0
-    for train, test in split_rows(parameters.cv, labels, weights=weights, shuffle=False):
-        kept, held_out = (drawn(rows, weights, len(labels)) for rows in (train, test))
-        lesson = replace(training, weights=kept)
-        _, _, evidence = evidence_of(parameters, lesson, allow_empty=True)
-        own, _ = walk(evidence, labels, kept, parameters)
-        both = [losses(evidence.scores(levels), labels, held_out) for levels in own.levels]
+    n_levels = n_levels_of(parameters.epsilon)
+
+    def test_fold(fold: Fold[Training]) -> tuple[NDArray[np.float64], float]:
+        train, test = fold.train, fold.test
+        zero, one, evidence = evidence_of(parameters, train, allow_empty=True)
+        own, _ = walk(evidence, train.labels, train.weights, parameters)
+        held_out = LevelScores(zero, one, test.table.columns, n_levels, parameters.nu)
+        both = [
+            losses(held_out.scores(levels), test.labels, test.weights, most=LARGEST_LOG_LOSS)
+            for levels in own.levels
+        ]
         values = np.array(both)[:, int(parameters.criterion == "log_loss")]
         last = np.searchsorted(own.levels.sum(axis=1), sizes, side="right") - 1
-        total += values[last]
-        held_out_weight += held_out.sum()
-    return total / held_out_weight
+        return values[last], test.total_weight
+
+    splits = split_rows(parameters.cv, training.labels, weights=training.weights, shuffle=False)
+    totals, weights = zip(*cross_validate(test_fold, training.cached(), splits), strict=True)
+    return np.asarray(np.sum(totals, axis=0) / np.sum(weights))
 
 
 def path_weights(path: StagewisePath, criterion: str) -> NDArray[np.float64]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard import Scorecard, Term
 from lessnaive.scorecard.blending import blended
-from lessnaive.scorecard.terms import Lookup, Quadratic
+from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column
 
 __all__ = ["LevelScores", "at_levels"]
@@ -61,6 +61,11 @@ class LevelScores:
         The highest level.
     look_ahead : int
         Number of steps that are looked at.
+
+    Attributes
+    ----------
+    speaks : array of shape (n_columns,)
+        Whether each column says anything; one without a single value does not.
     """
 
     def __init__(
@@ -78,16 +83,21 @@ class LevelScores:
         self._look_ahead = look_ahead
         # A level beyond the highest is the highest, so that a scan never ends before its last step.
         shares = np.minimum(np.arange(n_levels + _in_lanes(look_ahead)) / n_levels, 1.0)
-        self._lookups: dict[int, Lookup] = {}
-        self._quadratics: dict[int, Quadratic] = {}
-        for j, (first, second) in enumerate(zip(zero.terms, one.terms, strict=True)):
-            operand = blended(first, second, shares).operand([columns[i] for i in second.inputs])
-            if isinstance(operand, Lookup):
-                table = self._by_level(operand.table)
-                self._lookups[j] = operand._replace(table=table)
-            else:
-                parameters = self._by_level(operand.parameters)
-                self._quadratics[j] = operand._replace(parameters=parameters)
+        work = Work.of(
+            [
+                blended(first, second, shares).operand([columns[i] for i in second.inputs]).single()
+                for first, second in zip(zero.terms, one.terms, strict=True)
+            ]
+        )
+        self._lookups = {
+            j: lookup._replace(table=self._by_level(lookup.table))
+            for j, lookup in work.lookups.items()
+        }
+        self._quadratics = {
+            j: quadratic._replace(parameters=self._by_level(quadratic.parameters))
+            for j, quadratic in work.quadratics.items()
+        }
+        self.speaks = np.array([bool(np.any(_counts(term)[1:])) for term in one.terms])
 
     def _by_level(self, values: Floats) -> Floats:
         """(..., class and level) as (..., class, level)."""
@@ -168,6 +178,11 @@ class LevelScores:
         steps = np.arange(1, n_steps + 1)
         out[levels[columns][:, None] + steps > self.n_levels] = np.inf
         return out
+
+
+def _counts(term: Term) -> Floats:
+    """Weight of the training rows of a term; the first line is for missing values."""
+    return np.asarray(term.counts)  # type: ignore[attr-defined]
 
 
 def _in_lanes(n_steps: int) -> int:

@@ -94,6 +94,9 @@ class StagewisePath:
         levels = fields["levels"].matrix(size, n_columns, 0, n_levels)
         if not np.array_equal(levels, np.floor(levels)):
             raise fields["levels"].error("expected whole numbers")
+        steps = np.diff(levels, axis=0)
+        if levels[0].any() or (steps < 0).any() or ((steps > 0).sum(axis=1) != 1).any():
+            raise fields["levels"].error("expected one column to rise at each step, from 0 on")
         held_out = fields["validation"]
         return cls(
             levels.astype(np.int64),
@@ -146,7 +149,7 @@ def walk(
         value = measures[-1][rules.criterion == "log_loss"]
         stale = 0 if value < best - _LOSS_TOLERANCE * total else stale + 1
         best = min(best, value)
-        open_columns = np.flatnonzero(levels < evidence.n_levels)
+        open_columns = np.flatnonzero((levels < evidence.n_levels) & evidence.speaks)
         if not len(open_columns) or (rules.patience is not None and stale >= rules.patience):
             break
         step = _best_step(evidence, levels, open_columns, labels, weights, scores, rules)
@@ -200,7 +203,11 @@ def _best_step(
 
 
 def losses(
-    scores: Floats, labels: NDArray[np.integer], weights: Floats | None
+    scores: Floats,
+    labels: NDArray[np.integer],
+    weights: Floats | None,
+    *,
+    most: float = np.inf,
 ) -> tuple[float, float]:
     """Weight of the wrong rows, and log-loss, summed over rows; of equal classes the first wins.
 
@@ -212,6 +219,8 @@ def losses(
         Place of each row's class.
     weights : array of shape (n_rows,) or None
         Sample weights.
+    most : float, optional
+        The largest log-loss of a row.
 
     Returns
     -------
@@ -223,7 +232,7 @@ def losses(
     slack = np.where(classes < labels[:, None], SCORE_TOLERANCE, -SCORE_TOLERANCE)
     wrong = (~own & (lead + slack > 0)).any(axis=1)
     highest = lead.max(axis=1)
-    log_loss = highest + np.log(np.exp(lead - highest[:, None]).sum(axis=1))
+    log_loss = np.minimum(highest + np.log(np.exp(lead - highest[:, None]).sum(axis=1)), most)
     if weights is None:
         return float(wrong.sum()), float(log_loss.sum())
     # Not a product of vectors, whose last digits depend on the number of threads.

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
-from lessnaive.scorecard import Scorecard, TableTerm, Term
+from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
+from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
+# Each prediction asks all of them.
+_MOST_AVERAGED = 10_000
 
-class StagewiseNB(ScorecardClassifier):
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -68,6 +75,10 @@ class StagewiseNB(ScorecardClassifier):
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
         chosen model all the same, since an average of probabilities is not a scorecard.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
@@ -148,75 +159,29 @@ class StagewiseNB(ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
+        "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1 / 40,
-        nu: int = 20,
-        criterion: str = "error",
-        ties: str = "log_loss",
-        patience: int | None = 5,
-        choose: str = "aic",
-        cv: Any = 5,
-        average: bool = False,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "gaussian",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.nu = nu
-        self.criterion = criterion
-        self.ties = ties
-        self.patience = patience
-        self.choose = choose
-        self.cv = cv
-        self.average = average
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    epsilon: float = 1 / 40
+    nu: int = 20
+    criterion: str = "error"
+    ties: str = "log_loss"
+    patience: int | None = 5
+    choose: str = "aic"
+    cv: Any = 5
+    average: bool = False
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice (but for the folds of
-            ``choose="cv"``, which the two copies of a row may share or not).
-
-        Returns
-        -------
-        StagewiseNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
         zero, one, evidence = evidence_of(self, training)
         path, n_evaluations = walk(evidence, training.labels, training.weights, self)
         if self.choose == "cv":
             path = replace(path, validation=validated(self, training, path))
-        chosen = int(path.criterion(self.choose).argmin())
+        chosen = best(-path.criterion(self.choose))
         n_levels = n_levels_of(self.epsilon)
         scorecard = at_levels(zero, one, path.levels[chosen], n_levels)
         ends = (zero, one) if self.average else None
         self._adopt(scorecard, path, n_levels, chosen, n_evaluations, ends)
-        return self
 
     def _adopt(
         self,
@@ -233,8 +198,9 @@ class StagewiseNB(ScorecardClassifier):
         if ends is not None:
             weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
             used = np.flatnonzero(weights)
-            members = [at_levels(*ends, path.levels[k], n_levels) for k in used]
-            average = ScorecardAverage(members, weights[used])
+            average = ScorecardAverage(
+                partial(_member, ends, path.levels[used], n_levels), weights[used]
+            )
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
@@ -270,6 +236,8 @@ class StagewiseNB(ScorecardClassifier):
         fields = state.record("n_levels", "path", "chosen", "n_evaluations", "ends")
         n_levels = fields["n_levels"].integer(1, 2**31 - 1)
         path = StagewisePath.from_plain(fields["path"], len(scorecard.schema), n_levels)
+        if self.average and len(path) > _MOST_AVERAGED:
+            raise fields["path"].error(f"more than {_MOST_AVERAGED} models cannot be averaged")
         if self.choose == "cv" and path.validation is None:
             raise fields["path"].error("a model that was chosen by cross-validation needs it")
         self._adopt(
@@ -280,6 +248,13 @@ class StagewiseNB(ScorecardClassifier):
             fields["n_evaluations"].integer(0, 2**63 - 1),
             _ends_from_plain(fields["ends"], scorecard) if self.average else None,
         )
+
+
+def _member(
+    ends: tuple[Scorecard, Scorecard], levels: NDArray[np.int64], n_levels: int, k: int
+) -> Scorecard:
+    """Return one of the models that are averaged."""
+    return at_levels(*ends, levels[k], n_levels)
 
 
 def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Scorecard]:
@@ -298,13 +273,7 @@ def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Score
         )
         for end in items
     )
-    forms = [[_form(term) for term in end.terms] for end in (zero, one)]
+    forms = [[term.form() for term in end.terms] for end in (zero, one)]
     if forms[0] != forms[1] or len(forms[0]) != len(schema):
         raise node.error("expected the same terms at both levels, one for each column")
     return zero, one
-
-
-def _form(term: Term) -> tuple[Any, ...]:
-    """Return what two terms must have in common to have something between them."""
-    encoding = term.encoding.to_plain() if isinstance(term, TableTerm) else None
-    return (term.type, term.inputs, encoding)

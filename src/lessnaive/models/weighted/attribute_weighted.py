@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import StrOptions, checked_fit
+from lessnaive._sklearn import StrOptions
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    LearnedWeights,
     SolverSettings,
     gather,
     minimize,
@@ -24,13 +26,15 @@ from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
-from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
 
 
-class AttributeWeightedNB(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AttributeWeightedNB(
+    ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights
+):
     r"""Naive Bayes with learned weights: per column (WANBIA), or per class and column (CAWNB).
 
     .. math::
@@ -70,6 +74,10 @@ class AttributeWeightedNB(LearnedWeights):
         with L-BFGS it is at least 1e-6.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`BaristaNB`.
 
@@ -110,7 +118,7 @@ class AttributeWeightedNB(LearnedWeights):
     (7,)
     """
 
-    _shared: Scorecard | None = None
+    _shared: Scorecard | None = field(default=None, init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WEIGHTING_CONSTRAINTS,
@@ -120,73 +128,22 @@ class AttributeWeightedNB(LearnedWeights):
         "leave_one_out": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        *,
-        weights: str = "shared",
-        loss: str = "log",
-        l1: float = 0.0,
-        l2: float = 0.0,
-        shrink_to: str = "zero",
-        bounds: tuple[float | None, float | None] | None = None,
-        leave_one_out: bool | str = "auto",
-        start: float | ArrayLike = 1.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.weights = weights
-        self.loss = loss
-        self.l1 = l1
-        self.l2 = l2
-        self.shrink_to = shrink_to
-        self.bounds = bounds
-        self.leave_one_out = leave_one_out
-        self.start = start
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    weights: str = "shared"
+    loss: str = "log"
+    l1: float = 0.0
+    l2: float = 0.0
+    shrink_to: str = "zero"
+    bounds: tuple[float | None, float | None] | None = None
+    leave_one_out: bool | str = "auto"
+    start: float | ArrayLike = 1.0
+    numeric: str = "mdlp"
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        AttributeWeightedNB
-            The estimator itself.
-        """
+    def _learn(self, training: Training) -> None:
         bounds = read_bounds(self.bounds)
         penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to], *bounds)
         mixed = self.weights == "mixed"
         if mixed and (self.l1 > 0 or self.l2 > 0):
             raise ValueError('weights="mixed" has no penalties: set l1=0 and l2=0.')
-        training = read_training(X, y, sample_weight, self.categorical_features)
         held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
         naive, loss = gather(
             EvidenceSettings.of(self),
@@ -202,14 +159,13 @@ class AttributeWeightedNB(LearnedWeights):
                 settings, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
             )
             self._adopt_mixed(naive, learned)
-            return self
+            return
         solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None
         for name in ("shared_weights_", "mixing_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        return self
 
     def _adopt_mixed(self, naive: Scorecard, learned: MixedWeights) -> None:
         by_class = weighted(naive, learned.by_class)
@@ -222,9 +178,8 @@ class AttributeWeightedNB(LearnedWeights):
         by_class = self._fitted_scorecard()
         if self._shared is None:
             return by_class
-        return ScorecardAverage(
-            [self._shared, by_class], np.array([1.0 - self.mixing_, self.mixing_])
-        )
+        members = [self._shared, by_class]
+        return ScorecardAverage(members.__getitem__, np.array([1.0 - self.mixing_, self.mixing_]))
 
     def _state_to_plain(self) -> dict[str, Any]:
         out = super()._state_to_plain()

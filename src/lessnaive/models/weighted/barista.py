@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import weighted
-from lessnaive.models.weighted.fitted import LearnedWeights
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import (
     SOLVERS,
+    LearnedWeights,
     SolverSettings,
     gather,
     minimize,
     start_weights,
 )
-from lessnaive.penalty import ElasticNet
+from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver import Solver
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training
 
 __all__ = ["SHRINK_TO", "WEIGHTING_CONSTRAINTS", "BaristaNB"]
 
@@ -30,6 +37,7 @@ SHRINK_TO = {"zero": 0.0, "one": 1.0}
 #: What values the parameters of the weighted models may have.
 WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
     **GENERATIVE_CONSTRAINTS,
+    **CLASS_WEIGHT_CONSTRAINTS,
     "l1": [Interval(Real, 0, None, closed="left")],
     "l2": [Interval(Real, 0, None, closed="left")],
     "shrink_to": [StrOptions(set(SHRINK_TO))],
@@ -41,7 +49,8 @@ WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaristaNB(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with a learned weight for each class and column (BARISTA).
 
     .. math::
@@ -61,6 +70,11 @@ class BaristaNB(LearnedWeights):
     shrink_to : {"zero", "one"}, default="zero"
         Where weights are pulled to: 0, that is to the class probabilities without any evidence, or
         1, that is to naive Bayes.
+    penalty : Penalty, default=None
+        Another penalty, an object of a class that is derived from
+        :class:`~lessnaive.penalty.Penalty`. It takes the place of `l1`, `l2` and `shrink_to`, which
+        must then have their defaults. A model with one can be saved if it is an
+        :class:`~lessnaive.penalty.ElasticNet`.
     leave_one_out : bool, default=False
         Whether each training row is scored by what all the other rows say, while weights are
         learned. Otherwise a value that is rare speaks too well for the class of its own row.
@@ -75,9 +89,13 @@ class BaristaNB(LearnedWeights):
         and the objective.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="mdlp"
+    numeric : str, default="mdlp"
         Likelihood of numeric columns, as in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -115,7 +133,8 @@ class BaristaNB(LearnedWeights):
     suboptimality_rule_ : str
         What the bound follows from: "strong convexity", "sublevel set" or "none".
     lambda_max_ : float
-        The smallest l1 for which all weights are at their target.
+        The smallest l1 for which all weights are at their target; with `penalty`, what it returns
+        as ``lambda_max``, for most of them the smallest multiple of it that does this.
     lipschitz_ : Lipschitz
         Two bounds on the Lipschitz constant of the gradient of the loss: ``lemma1``, as published,
         and ``tight``.
@@ -141,73 +160,40 @@ class BaristaNB(LearnedWeights):
     ((3, 7), 13)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = WEIGHTING_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **WEIGHTING_CONSTRAINTS,
+        "penalty": [Penalty, None],
+    }
 
-    def __init__(
-        self,
-        *,
-        l1: float = 0.1,
-        l2: float = 1.0,
-        shrink_to: str = "zero",
-        leave_one_out: bool = False,
-        start: float | ArrayLike = 1.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.l1 = l1
-        self.l2 = l2
-        self.shrink_to = shrink_to
-        self.leave_one_out = leave_one_out
-        self.start = start
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    l1: float = 0.1
+    l2: float = 1.0
+    shrink_to: str = "zero"
+    penalty: Penalty | None = None
+    leave_one_out: bool = False
+    start: float | ArrayLike = 1.0
+    numeric: str = "mdlp"
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row; weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        BaristaNB
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+    def _learn(self, training: Training) -> None:
+        penalty = self._chosen_penalty()
         naive, loss = gather(
             EvidenceSettings.of(self),
             training,
             type(self).__name__,
             leave_one_out=self.leave_one_out,
         )
-        penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
         start = start_weights(self.start, loss.shape)
         solution = minimize(SolverSettings.of(self), loss, penalty, start)
         scorecard = weighted(naive, solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
-        return self
+
+    def _chosen_penalty(self) -> Penalty:
+        if self.penalty is None:
+            return ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to])
+        defaults = signature(BaristaNB).parameters
+        for name in ("l1", "l2", "shrink_to"):
+            if getattr(self, name) != defaults[name].default:
+                raise ValueError(
+                    f"penalty takes the place of {name}={getattr(self, name)!r}: leave l1, l2 and "
+                    "shrink_to at their defaults, or give no penalty."
+                )
+        return self.penalty

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    LearnedWeights,
     SolverSettings,
     WeightedEvidence,
     gather,
@@ -26,10 +28,11 @@ from lessnaive.models.weighted.path import PenaltyPath, descending, learn_path
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import Solver
-from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import over_folds, progress, split_rows
+from lessnaive.table.training import Training
+from lessnaive.validation.cross_validation import Fold, cross_validate
+from lessnaive.validation.folds import split_rows
 from lessnaive.validation.metrics import SCORES
+from lessnaive.validation.progress import progress
 
 __all__ = ["BaristaNBCV"]
 
@@ -43,13 +46,15 @@ PAPER_L2 = (0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05)
 _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
 
 
-class BaristaNBCV(LearnedWeights):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""BARISTA with l1 and l2 chosen by cross-validation.
 
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
     weights are learned for each l2 along l1 from large to small, each from the last ones. The pair
     with the best mean score on the held-out rows is chosen, and the weights learned again from all
-    rows. Penalties are on the scale of the sum over rows, in the folds as in the final model.
+    rows. Penalties are on the scale of the sum over all rows: in a fold they are multiplied by the
+    share of the weight of the rows that is left, so that they mean the same there.
 
     Parameters
     ----------
@@ -86,6 +91,10 @@ class BaristaNBCV(LearnedWeights):
         Tolerance of the final fit, as in :class:`BaristaNB`.
     max_iter : int, default=10000
         Most iterations of a fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
         How columns become evidence, as in :class:`BaristaNB`.
 
@@ -130,87 +139,33 @@ class BaristaNBCV(LearnedWeights):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        *,
-        grid: str | tuple[ArrayLike, ArrayLike] = "auto",
-        n_l1: int = 12,
-        l1_ratio: float = 1e-3,
-        scoring: str = "log_loss",
-        rule: str = "best",
-        cv: Any = 5,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        shrink_to: str = "zero",
-        leave_one_out: bool = False,
-        solver: str | Solver = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 10000,
-        categorical_features: Any = "from_dtype",
-        numeric: str = "mdlp",
-        categorical: str = "values",
-        n_bins: int = 10,
-        smoothing: float | str = 1.0,
-        priors: str | ArrayLike = "smoothed",
-        missing: str = "ignore",
-        variance_floor: float = 1e-9,
-    ) -> None:
-        self.grid = grid
-        self.n_l1 = n_l1
-        self.l1_ratio = l1_ratio
-        self.scoring = scoring
-        self.rule = rule
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.shrink_to = shrink_to
-        self.leave_one_out = leave_one_out
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.numeric = numeric
-        self.categorical = categorical
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.priors = priors
-        self.missing = missing
-        self.variance_floor = variance_floor
+    grid: str | tuple[ArrayLike, ArrayLike] = "auto"
+    n_l1: int = 12
+    l1_ratio: float = 1e-3
+    scoring: str = "log_loss"
+    rule: str = "best"
+    cv: Any = 5
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+    shrink_to: str = "zero"
+    leave_one_out: bool = False
+    numeric: str = "mdlp"
 
-    @checked_fit
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the penalties and fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row. A row and its weight are never split between folds.
-
-        Returns
-        -------
-        BaristaNBCV
-            The estimator itself.
-        """
-        training = read_training(X, y, sample_weight, self.categorical_features).kept()
+    def _learn(self, training: Training) -> None:
+        """Choose the penalties and fit the model."""
+        training = training.cached()
         naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
         l1_values, l2_values = self._penalties(loss, target)
-        folds = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        total = (len(folds) + 1) * len(l1_values) * len(l2_values)
+        splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        total = (len(splits) + 1) * len(l1_values) * len(l2_values)
         with progress("penalties", total, bool(self.verbose)) as step:
 
-            def score_fold(train: NDArray[Any], test: NDArray[Any]) -> Floats:
-                return self._score_fold(
-                    training.take(train), training.take(test), l1_values, l2_values, step
-                )
+            def score_fold(fold: Fold[Training]) -> Floats:
+                return self._score_fold(fold, l1_values, l2_values, step)
 
-            fold_scores = np.stack(over_folds(score_fold, folds, self.n_jobs))
+            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
             weights = learn_path(SolverSettings.of(self), loss, target, l1_values, l2_values, step)
         path = PenaltyPath(
             l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
@@ -220,7 +175,6 @@ class BaristaNBCV(LearnedWeights):
         solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
         self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
-        return self
 
     def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:
         return gather(
@@ -247,14 +201,14 @@ class BaristaNBCV(LearnedWeights):
 
     def _score_fold(
         self,
-        train: Training,
-        test: Training,
+        fold: Fold[Training],
         l1_values: Floats,
         l2_values: Floats,
         step: Callable[[], None],
     ) -> Floats:
         """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
-        naive, loss = self._gather(train, allow_empty=True)
+        test = fold.test
+        naive, loss = self._gather(fold.train, allow_empty=True)
         held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
         order = np.argsort(test.labels, kind="stable")
         kept = None
@@ -262,9 +216,9 @@ class BaristaNBCV(LearnedWeights):
             order = order[test.weights[order] > 0]
             kept = test.weights[order]
         labels = test.labels[order]
-        weights = learn_path(
-            SolverSettings.of(self), loss, SHRINK_TO[self.shrink_to], l1_values, l2_values, step
-        )
+        penalties = fold.share * l1_values, fold.share * l2_values
+        target = SHRINK_TO[self.shrink_to]
+        weights = learn_path(SolverSettings.of(self), loss, target, *penalties, step)
         out = np.empty(weights.shape[:2])
         probability = np.empty((len(labels), held_out.classes))
         for place in np.ndindex(out.shape):

@@ -13,7 +13,7 @@ from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighted.learning import SolverSettings, choose_solver, warn_unfinished
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
-from lessnaive.validation.choice import choose, summarize
+from lessnaive.validation.choice import FoldScores, choose, summarize
 
 __all__ = ["PenaltyPath", "descending", "learn_path"]
 
@@ -25,7 +25,7 @@ _PATH_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
-class PenaltyPath:
+class PenaltyPath(FoldScores):
     """What happened at each pair of penalties.
 
     Attributes
@@ -47,16 +47,6 @@ class PenaltyPath:
     weights: Floats
     nonzeros: NDArray[np.int64]
     fold_scores: Floats
-
-    @property
-    def scores(self) -> Floats:
-        """Mean scores, of shape (n_l2, n_l1)."""
-        return summarize(self.fold_scores).mean
-
-    @property
-    def standard_errors(self) -> Floats:
-        """Standard errors of the mean scores."""
-        return summarize(self.fold_scores).error
 
     def choose(self, rule: str) -> tuple[int, int]:
         """Return the places of l2 and l1 by a rule; among equals the strongest, l1 first.
@@ -86,17 +76,17 @@ class PenaltyPath:
         """Return the path that plain data describes; ModelFormatError if it describes none."""
         fields = node.record(*_FIELDS)
         arrays = {name: field.array() for name, field in fields.items()}
-        grid = (len(arrays["l2"]), len(arrays["l1"]))
+        grid = (*arrays["l2"].shape[:1], *arrays["l1"].shape[:1])
         shapes = {
             "l1": grid[1:],
             "l2": grid[:1],
             "weights": (*grid, n_classes, n_columns),
             "nonzeros": grid,
-            "fold_scores": (len(arrays["fold_scores"]), *grid),
+            "fold_scores": (*arrays["fold_scores"].shape[:1], *grid),
         }
         for name, shape in shapes.items():
             kind = "i" if name == "nonzeros" else "f"
-            if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
+            if len(grid) < 2 or arrays[name].shape != shape or arrays[name].dtype.kind != kind:
                 raise fields[name].error(f"expected numbers of shape {shape}")
         return cls(**arrays)
 

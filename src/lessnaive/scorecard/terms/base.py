@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Operand
-from lessnaive.table import Column, Schema
+from lessnaive.scorecard.terms.single_values import Finder, unknown
+from lessnaive.table import Column, Kind, Schema
 
 __all__ = [
     "LARGEST_SCORE",
@@ -20,14 +22,18 @@ __all__ = [
     "Term",
     "TermRow",
     "anchors",
+    "differ",
     "input_places",
     "numeric_place",
+    "seen_elsewhere",
 ]
 
 Floats = NDArray[np.float64]
 
 #: Scores in files are at most this large, so that no sum of them overflows.
 LARGEST_SCORE = 1e200
+# Weights that should add up to one may miss it by this much.
+_ROUNDING = 1e-9
 
 
 class TermRow(NamedTuple):
@@ -72,20 +78,104 @@ class Term(ABC):
         self.inputs = inputs
 
     @abstractmethod
-    def operand(self, columns: Sequence[Column]) -> Operand:
-        """Work for the scoring kernel, given the input columns of a table."""
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Operand:
+        """Work for the kernels, given the input columns of a table.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The input columns.
+        codes : SharedCodes, optional
+            What finds the codes of columns that several terms look at.
+
+        Returns
+        -------
+        Operand
+        """
+
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Operand, Floats | None]:
+        """Work for a kernel that scores each training row by all of the others.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The input columns of the training table.
+        own : array
+            What the other rows say about a row's own class: one number per row, or for a table of
+            scores another table of the same shape.
+        left_out : float
+            Weight of what is left out.
+
+        Returns
+        -------
+        tuple of Operand and array
+            What is said about all classes, and about the own class.
+        """
+        return self.operand(columns).single(), own
 
     @abstractmethod
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
 
+    def blended(self, zero: Self, shares: Floats) -> Self:
+        """Return what is between another term and this one, see ``scorecard.blending.blended``."""
+        raise TypeError(f"There is nothing between two terms of type {self.type!r}.")
+
+    def form(self) -> tuple[Any, ...]:
+        """Return what two terms must have in common to have something between them."""
+        return (self.type, self.inputs)
+
+    def is_informative(self) -> bool:
+        """Whether what was seen in training says different things about the classes."""
+        return True
+
+    def typical_rows(self) -> tuple[Floats, Floats]:
+        """Scores at typical points of the training data, and the weight of each point by class."""
+        rows = list(self.rows())
+        return np.stack([row.scores for row in rows]), np.stack([row.counts for row in rows])
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes.
+
+        Parameters
+        ----------
+        kinds : sequence of Kind
+            What the columns of the schema hold.
+
+        Returns
+        -------
+        callable
+            It raises Unusual where it leaves the row to the scorecard, as it does by default.
+        """
+        return unknown
+
+    def coefficient_names(self) -> list[str]:
+        """Names of the coefficients that a linear model has for the term."""
+        return [self.name]
+
+    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
+        """Return the standard deviation in a table of what each coefficient is multiplied by.
+
+        Parameters
+        ----------
+        columns : sequence of Column or None
+            The input columns; without them all are 1.
+
+        Returns
+        -------
+        list of float
+        """
+        raise TypeError(f"A term of type {self.type!r} has no coefficients.")
+
     def breaks(self) -> Floats:
         """Return the edges between which the term is a line in its one column."""
-        raise TypeError(f"{type(self).__name__} is not piecewise linear in a column.")
+        raise TypeError(f"A term of type {self.type!r} is not piecewise linear in a column.")
 
     def on_edges(self, edges: Floats) -> Segments:
         """Return the term as lines on edges that hold all of its breaks."""
-        raise TypeError(f"{type(self).__name__} is not piecewise linear in a column.")
+        raise TypeError(f"A term of type {self.type!r} is not piecewise linear in a column.")
 
     @abstractmethod
     def rows(self) -> Iterator[TermRow]:
@@ -99,6 +189,16 @@ class Term(ABC):
     @abstractmethod
     def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
         """Return the term that plain data describes; ModelFormatError if it describes none."""
+
+
+def differ(scores: Floats) -> bool:
+    """Whether scores of shape (n_rows, n_classes) differ between classes."""
+    return bool((scores != scores[:, :1]).any())
+
+
+def seen_elsewhere(counts: Floats, left_out: float) -> NDArray[np.bool_]:
+    """Return which codes are seen in other rows too when a row of some weight is left out."""
+    return np.asarray(counts.sum(axis=-1, keepdims=True) > left_out + _ROUNDING)
 
 
 def input_places(node: Node, schema: Schema, n_inputs: int = 1) -> tuple[int, ...]:

@@ -15,10 +15,13 @@ from lessnaive.scorecard.terms.base import (
     Term,
     TermRow,
     anchors,
+    differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Quadratic
-from lessnaive.table import Column, Schema
+from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
+from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["LinearTerm"]
 
@@ -46,7 +49,7 @@ class LinearTerm(Term):
         self.slope = slope
         self.counts = counts
 
-    def operand(self, columns: Sequence[Column]) -> Quadratic:
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Quadratic:
         """Return the values of the column and the lines."""
         lines = np.stack([np.full_like(self.slope, self.center), self.slope])
         return Quadratic(columns[0].numbers(), lines)
@@ -54,6 +57,31 @@ class LinearTerm(Term):
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
         return type(self)(self.name, self.inputs, self.center, self.slope * weights, self.counts)
+
+    def is_informative(self) -> bool:
+        """Whether the slopes of the classes differ."""
+        return differ(self.slope[None])
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes."""
+        (place,) = self.inputs
+        center, slopes = self.center, self.slope.tolist()
+        missing = [0.0] * len(slopes)
+
+        def found(row: Sequence[Any]) -> Sequence[float]:
+            x = number_of(row[place])
+            return missing if x is None else line_rise(slopes, x, center)
+
+        return found
+
+    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
+        """Return the standard deviation of the column, where missing values are at the mean."""
+        if columns is None:
+            return [1.0]
+        values = np.asarray(columns[0].numbers(), dtype=np.float64)
+        there = values[~np.isnan(values)]
+        variance = there.var() * len(there) / len(values) if len(there) else 0.0
+        return [float(np.sqrt(variance))]
 
     def breaks(self) -> Floats:
         """Return no edges: a line has none."""

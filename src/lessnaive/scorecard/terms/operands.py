@@ -13,7 +13,6 @@ __all__ = ["Lookup", "Operand", "PairLookup", "Piecewise", "Quadratic", "Work"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,6 @@ class Lookup(NamedTuple):
         """Put the operand where a kernel takes it."""
         work.lookups[place] = self
 
-    def take(self, rows: Rows) -> Lookup:
-        """Return the operand for some of the rows."""
-        return self._replace(codes=self.codes[rows])
-
     def single(self) -> Lookup:
         """Return the operand with codes or numbers of one column."""
         return self
@@ -73,10 +68,6 @@ class Quadratic(NamedTuple):
     def join(self, work: Work, place: int) -> None:
         """Put the operand where a kernel takes it."""
         work.quadratics[place] = self
-
-    def take(self, rows: Rows) -> Quadratic:
-        """Return the operand for some of the rows."""
-        return self._replace(values=self.values[rows])
 
     def single(self) -> Quadratic:
         """Return the operand with codes or numbers of one column."""
@@ -99,10 +90,6 @@ class Piecewise(NamedTuple):
     def join(self, work: Work, place: int) -> None:
         """Put the operand where a kernel takes it."""
         work.curves[place] = self
-
-    def take(self, rows: Rows) -> Piecewise:
-        """Return the operand for some of the rows."""
-        return self._replace(values=self.values[rows])
 
     def single(self) -> Piecewise:
         """Return the operand with codes or numbers of one column."""
@@ -127,10 +114,6 @@ class PairLookup(NamedTuple):
     def join(self, work: Work, place: int) -> None:
         """Put the operand where a kernel takes it."""
         work.pairs[place] = self
-
-    def take(self, rows: Rows) -> PairLookup:
-        """Return the operand for some of the rows."""
-        return self._replace(codes=self.codes[rows], other_codes=self.other_codes[rows])
 
     def single(self) -> Lookup:
         """Return one code for both columns, for kernels that know no pairs."""

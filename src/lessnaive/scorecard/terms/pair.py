@@ -8,11 +8,21 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Intervals, Rows
-from lessnaive.scorecard.terms.base import LARGEST_SCORE, Floats, Term, TermRow, input_places
-from lessnaive.scorecard.terms.operands import PairLookup
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Floats,
+    Term,
+    TermRow,
+    differ,
+    input_places,
+    seen_elsewhere,
+)
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows, SharedCodes
+from lessnaive.scorecard.terms.mixtures import log_mixture
+from lessnaive.scorecard.terms.operands import Lookup, PairLookup
+from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.table import ENCODINGS
-from lessnaive.table import Column, Schema
+from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["PairTerm"]
 
@@ -36,7 +46,7 @@ class PairTerm(Term):
     Two columns that say nothing alone, but together:
 
     >>> import numpy as np
-    >>> from lessnaive.scorecard.encodings import Intervals, Values
+    >>> from lessnaive.scorecard.terms.encodings import Intervals, Values
     >>> from lessnaive.scorecard import PairTerm, Scorecard
     >>> from lessnaive.table import Schema, read_table
     >>> scores = np.zeros((4, 4, 2))
@@ -65,18 +75,55 @@ class PairTerm(Term):
         self.scores = scores
         self.counts = counts
 
-    def operand(self, columns: Sequence[Column]) -> PairLookup:
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> PairLookup:
         """Return the codes of both columns and the table to look up."""
+        codes = codes or SharedCodes()
         first, second = (
-            _with_array(encoding.rows(column))
+            _with_array(codes.rows(encoding, column))
             for encoding, column in zip(self.encodings, columns, strict=True)
         )
         return PairLookup(*first, *second, self.scores)
+
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Lookup, Floats]:
+        """Return two tables to look up. A pair of no other row is unseen, and adds nothing."""
+        elsewhere = seen_elsewhere(self.counts, left_out)
+        everyone = self.operand(columns)._replace(table=np.where(elsewhere, self.scores, 0.0))
+        lookup = everyone.single()
+        return lookup, np.where(elsewhere, own, 0.0).reshape(lookup.table.shape)
 
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
         scores = self.scores * weights
         return type(self)(self.name, self.inputs, self.encodings, scores, self.counts)
+
+    def blended(self, zero: Self, shares: Floats) -> Self:
+        """Return mixtures of probabilities."""
+        scores = log_mixture(zero.scores, self.scores, shares)
+        counts = np.repeat(self.counts, len(shares), axis=2)
+        return type(self)(self.name, self.inputs, self.encodings, scores, counts)
+
+    def form(self) -> tuple[Any, ...]:
+        """Return the type, the columns and the codes."""
+        return (*super().form(), *(encoding.to_plain() for encoding in self.encodings))
+
+    def is_informative(self) -> bool:
+        """Whether the pairs that were seen say different things about the classes."""
+        return differ(self.scores[self.counts.any(axis=2)])
+
+    def typical_rows(self) -> tuple[Floats, Floats]:
+        """All pairs of codes, which is exact."""
+        n_classes = self.scores.shape[2]
+        return self.scores.reshape(-1, n_classes), self.counts.reshape(-1, n_classes)
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes."""
+        first, second = self.inputs
+        encoding, other = self.encodings
+        tables = encoding.finder(kinds[first], self.scores.tolist())
+        code = other.finder(kinds[second], range(other.n_codes + 2))
+        return lambda row: tables(row[first])[code(row[second])]
 
     def rows(self) -> Iterator[TermRow]:
         """One line per pair of codes that was seen in training or has a score."""

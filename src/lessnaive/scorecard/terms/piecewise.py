@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import add
 from typing import Any, Self
 
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Intervals
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -16,10 +17,13 @@ from lessnaive.scorecard.terms.base import (
     Term,
     TermRow,
     anchors,
+    differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
 from lessnaive.scorecard.terms.operands import Piecewise
-from lessnaive.table import Column, Schema
+from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
+from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["PiecewiseTerm"]
 
@@ -108,7 +112,7 @@ class PiecewiseTerm(Term):
         Examples
         --------
         >>> import numpy as np
-        >>> from lessnaive.scorecard.encodings import Intervals
+        >>> from lessnaive.scorecard.terms.encodings import Intervals
         >>> from lessnaive.scorecard import LinearTerm, PiecewiseTerm, TableTerm
         >>> scores = np.array([[0.0], [1.0], [3.0], [0.0]])
         >>> step = TableTerm("x", (0,), Intervals([5.0]), scores, np.ones((4, 1)))
@@ -139,7 +143,7 @@ class PiecewiseTerm(Term):
             counts,
         )
 
-    def operand(self, columns: Sequence[Column]) -> Piecewise:
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Piecewise:
         """Return the values of the column and the lines."""
         values = columns[0].numbers()
         return Piecewise(values, self.edges, self.offset, self.slope, self.missing)
@@ -155,6 +159,34 @@ class PiecewiseTerm(Term):
             self.missing * weights,
             self.counts,
         )
+
+    def form(self) -> tuple[Any, ...]:
+        """Return the type, the column and the edges."""
+        return (*super().form(), self.edges.tolist())
+
+    def is_informative(self) -> bool:
+        """Whether the curves of the classes differ where there were rows."""
+        seen = np.asarray(self.counts.any(axis=1))
+        lines = np.concatenate([self.offset[seen[1:]], self.slope[seen[1:]]])
+        return differ(lines) or (bool(seen[0]) and differ(self.missing[None]))
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes."""
+        (place,) = self.inputs
+        absent: list[float] = self.missing.tolist()
+        edges: list[float] = self.edges.tolist()
+        starts, offsets, slopes = (
+            part.tolist() for part in (anchors(self.edges), self.offset, self.slope)
+        )
+
+        def found(row: Sequence[Any]) -> Sequence[float]:
+            x = number_of(row[place])
+            if x is None:
+                return absent
+            k = bisect_left(edges, x)
+            return list(map(add, offsets[k], line_rise(slopes[k], x, starts[k])))
+
+        return found
 
     def breaks(self) -> Floats:
         """Return the edges."""

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.terms.base import LARGEST_SCORE, Floats, Term, TermRow, numeric_place
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Floats,
+    Term,
+    TermRow,
+    differ,
+    numeric_place,
+    seen_elsewhere,
+)
+from lessnaive.scorecard.terms.encodings import SharedCodes
+from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.operands import Quadratic
-from lessnaive.table import Column, Schema
+from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, number_of
+from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["QuadraticTerm"]
 
@@ -18,6 +30,11 @@ __all__ = ["QuadraticTerm"]
 _SMALLEST_SCALE = 1e-300
 # Weights in files are at most this large: the kernel cuts squared distances off at 1e200.
 _LARGEST_WEIGHT = 1e50
+_HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
+# The scale of a column of one value, whose parabola is flat.
+_FLAT = float(np.finfo(np.float64).max)
+# Nodes of the Gauss-Hermite rule that stands for the rows of a class.
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
 _QUADRATIC_KEYS = ("offset", "center", "scale", "missing", "weight")
 
 
@@ -41,15 +58,69 @@ class QuadraticTerm(Term):
         self.parameters = parameters
         self.counts = counts
 
-    def operand(self, columns: Sequence[Column]) -> Quadratic:
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Quadratic:
         """Return the values of the column and the parameters."""
         return Quadratic(columns[0].numbers(), self.parameters)
+
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Quadratic, Floats]:
+        """Return the parabolas. A gap that no other row has adds nothing."""
+        operand = self.operand(columns)
+        if seen_elsewhere(self.counts, left_out)[0]:
+            return operand, own
+        parameters = self.parameters.copy()
+        parameters[_QUADRATIC_KEYS.index("missing")] = 0.0
+        gaps = np.isnan(np.asarray(operand.values))
+        return operand._replace(parameters=parameters), np.where(gaps, 0.0, own)
 
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
         parameters = self.parameters.copy()
         parameters[[0, 3, 4]] *= weights
         return type(self)(self.name, self.inputs, parameters, self.counts)
+
+    def blended(self, zero: Self, shares: Floats) -> Self:
+        """Return mixtures of means, standard deviations and chances of a missing value."""
+        parameters = _between(zero.parameters, self.parameters, shares)
+        counts = np.repeat(self.counts, len(shares), axis=1)
+        return type(self)(self.name, self.inputs, parameters, counts)
+
+    def is_informative(self) -> bool:
+        """Whether the parabolas of the classes differ."""
+        return differ(self.parameters)
+
+    def typical_rows(self) -> tuple[Floats, Floats]:
+        """Rows of each class where its normal distribution has them."""
+        offset, center, scale, missing, weight = self.parameters
+        n_classes = len(center)
+        points = (center + np.multiply.outer(_NODES, scale)).ravel()  # node by node, class by class
+        scores = offset - 0.5 * weight * ((points[:, None] - center) / scale) ** 2
+        shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), self.counts[1])
+        weights = np.zeros((len(points), n_classes))
+        weights[np.arange(len(points)), np.tile(np.arange(n_classes), len(_NODES))] = shares.ravel()
+        return np.vstack([missing, scores]), np.vstack([self.counts[0], weights])
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes."""
+        (place,) = self.inputs
+        offsets, centers, scales, missing, weights = self.parameters
+        factors = math.sqrt(0.5) / scales
+        absent: list[float] = missing.tolist()
+        parts = (p.tolist() for p in (offsets, centers, factors, weights))
+        classes = list(zip(*parts, strict=True))
+
+        def found(row: Sequence[Any]) -> Sequence[float]:
+            x = number_of(row[place])
+            if x is None:
+                return absent
+            scores = []
+            for offset, center, factor, weight in classes:
+                z = (x - center) * factor
+                scores.append(offset - weight * min(FARTHEST, z * z))
+            return scores
+
+        return found
 
     def rows(self) -> Iterator[TermRow]:
         """One line with the score at each class's center; one for missing as in a table."""
@@ -95,5 +166,17 @@ class QuadraticTerm(Term):
 
 def _shape(center: float, scale: float) -> str:
     """Return how the parabola of a class reads; a column of one value has no width."""
-    flat = scale == np.finfo(np.float64).max
+    flat = scale == _FLAT
     return f"{center:.6g}" if flat else f"{center:.6g} ± {scale:.4g}"
+
+
+def _between(zero: Floats, one: Floats, shares: Floats) -> Floats:
+    centers, scales = (mixture(zero[row], one[row], shares) for row in (1, 2))
+    # The offset is the logarithm of the peak and, where missing counts, of the share of values.
+    present = log_mixture(zero[0] - _log_peak(zero[2]), one[0] - _log_peak(one[2]), shares)
+    missing = log_mixture(zero[3], one[3], shares)
+    return np.stack([_log_peak(scales) + present, centers, scales, missing, np.ones_like(scales)])
+
+
+def _log_peak(scale: Floats) -> Floats:
+    return np.where(scale == _FLAT, 0.0, -_HALF_LOG_TWO_PI - np.log(scale))

@@ -8,17 +8,28 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
     Segments,
     Term,
     TermRow,
+    differ,
     input_places,
+    seen_elsewhere,
 )
+from lessnaive.scorecard.terms.encodings import (
+    Encoding,
+    Groups,
+    Intervals,
+    Rows,
+    SharedCodes,
+    Values,
+)
+from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.operands import Lookup
-from lessnaive.table import Column, Schema, Value
+from lessnaive.scorecard.terms.single_values import Finder
+from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
 
@@ -64,22 +75,64 @@ class TableTerm(Term):
             raise AttributeError(f"a term of {self.type} has no levels")
         return self.encoding.levels
 
-    def operand(self, columns: Sequence[Column]) -> Lookup:
+    def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Lookup:
         """Return the rows of scores to look up."""
-        return self.operands(columns, self.scores)[0]
+        rows = (codes or SharedCodes()).rows(self.encoding, columns[0])
+        return _lookup(rows, self.scores)
 
-    def operands(self, columns: Sequence[Column], *tables: Floats) -> list[Lookup]:
-        """Return the rows to look up in each of several tables of the shape of the scores."""
-        codes, shift, places = self.encoding.rows(columns[0])
-        return [
-            Lookup(codes, shift, table if places is None else table.take(places, axis=0))
-            for table in tables
-        ]
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Lookup, Floats]:
+        """Return two tables to look up. A value of no other row is unseen, and adds nothing."""
+        elsewhere = seen_elsewhere(self.counts, left_out)
+        rows = self.encoding.rows(columns[0])
+        everyone = _lookup(rows, np.where(elsewhere, self.scores, 0.0))
+        return everyone, _lookup(rows, np.where(elsewhere, own, 0.0)).table
 
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
         scores = self.scores * weights
         return type(self)(self.name, self.inputs, self.encoding, scores, self.counts)
+
+    def blended(self, zero: Self, shares: Floats) -> Self:
+        """Return mixtures of probabilities."""
+        scores = log_mixture(zero.scores, self.scores, shares)
+        counts = np.repeat(self.counts, len(shares), axis=1)
+        return type(self)(self.name, self.inputs, self.encoding, scores, counts)
+
+    def form(self) -> tuple[Any, ...]:
+        """Return the type, the columns and the codes."""
+        return (*super().form(), self.encoding.to_plain())
+
+    def is_informative(self) -> bool:
+        """Whether the values that were seen say different things about the classes."""
+        return differ(self.scores[self.counts.any(axis=1)])
+
+    def typical_rows(self) -> tuple[Floats, Floats]:
+        """All codes, which is exact."""
+        return self.scores, self.counts
+
+    def finder(self, kinds: Sequence[Kind]) -> Finder:
+        """Return a function from the values of a single row to the scores of the classes."""
+        (place,) = self.inputs
+        find = self.encoding.finder(kinds[place], self.scores.tolist())
+        return lambda row: find(row[place])
+
+    def coefficient_names(self) -> list[str]:
+        """One for each value but the first."""
+        return [f"{self.name}={label}" for label in self.encoding.labels()[1:]]
+
+    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
+        """Return the standard deviations of indicators, where missing values are at the mean."""
+        n_codes = self.encoding.n_codes
+        if columns is None:
+            return [1.0] * (n_codes - 1)
+        codes = self.encoding.codes(columns[0])
+        counts = np.bincount(codes, minlength=n_codes + 2)[1 : n_codes + 1]
+        shares = counts / max(int(counts.sum()), 1)
+        present = counts.sum() / len(codes)
+        spread: list[float] = np.sqrt(shares[1:] * (1 - shares[1:]) * present).tolist()
+        return spread
 
     def breaks(self) -> Floats:
         """Return the edges of its intervals."""
@@ -128,3 +181,8 @@ class TableTerm(Term):
             fields["scores"].matrix(*shape, -LARGEST_SCORE, LARGEST_SCORE),
             fields["counts"].matrix(*shape, 0.0),
         )
+
+
+def _lookup(rows: Rows, table: Floats) -> Lookup:
+    codes, shift, places = rows
+    return Lookup(codes, shift, table if places is None else table.take(places, axis=0))

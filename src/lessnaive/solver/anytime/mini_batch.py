@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 from lessnaive.plain import Node
-from lessnaive.solver.anytime.search import AnytimeSearch
+from lessnaive.solver.anytime.base import AnytimeSearch, AnytimeSolver
 
 __all__ = ["PGDMB", "Rprop"]
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PGDMB:
+class PGDMB(AnytimeSolver):
     r"""Projected gradient descent with mini-batches (PGDMB), alone or restarted again and again.
 
     Algorithms 1 and 2 of Hue, Boullé and Lemaire (2016): each iteration takes the gradient of a

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
-from lessnaive.solver.anytime.search import AnytimeSearch
+from lessnaive.solver.anytime.base import AnytimeSearch
 from lessnaive.solver.base import Point
 from lessnaive.solver.prox_newton import enough_rows
 

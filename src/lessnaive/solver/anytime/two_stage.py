@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import ElasticNet, PowerPenalty
+from lessnaive.solver.anytime.base import AnytimeSearch, AnytimeSolver
 from lessnaive.solver.anytime.power_newton import PowerModel, descend
-from lessnaive.solver.anytime.search import AnytimeSearch
 from lessnaive.solver.anytime.simplest_minimum import simplest_minimum
 from lessnaive.solver.base import Point, Solver
 from lessnaive.solver.prox_newton import ProxNewton
@@ -29,7 +29,7 @@ _TRIALS = 8
 
 
 @dataclass(frozen=True)
-class TwoStage:
+class TwoStage(AnytimeSolver):
     """The convex problem first, then local search for the criterion itself.
 
     For powers of at least 1 the problem is convex, and the first stage finds its minimum. For

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node
-from lessnaive.table import Column, Value
+from lessnaive.scorecard.terms.single_values import Unusual, is_usual, number_of
+from lessnaive.table import Column, Kind, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.objects import FEW_ROWS
 
-__all__ = ["Encoding", "Groups", "Intervals", "Rows", "Values"]
+__all__ = ["Encoding", "Groups", "Intervals", "Rows", "SharedCodes", "Values"]
+
+_T = TypeVar("_T")
 
 # Up to this many values a few rows are looked up one by one.
 _FEW_VALUES = 256
@@ -46,6 +50,28 @@ class Encoding(ABC):
     @abstractmethod
     def rows(self, column: Column) -> Rows:
         """Codes of a column, in the form that costs least to make."""
+
+    @abstractmethod
+    def finder(self, kind: Kind, by_code: Sequence[_T]) -> Callable[[Any], _T]:
+        """Return a function from a single value to the item of a sequence that its code has.
+
+        Parameters
+        ----------
+        kind : Kind
+            What the column holds.
+        by_code : sequence of length n_codes + 2
+            The items.
+
+        Returns
+        -------
+        callable
+            It raises Unusual where a value needs a closer look.
+        """
+
+    @cached_property
+    def signature(self) -> str:
+        """Encodings with the same signature give the same codes."""
+        return f"{self.type} {self.to_plain()!r}"
 
     def breaks(self) -> NDArray[np.float64]:
         """Return the numbers at which the code changes."""
@@ -105,6 +131,24 @@ class Values(Encoding):
             return Rows(np.array(found), 0, None)
         codes, shift, levels = column.coded()
         return Rows(codes, shift, [0, *(find(level, unseen) for level in levels)])
+
+    def finder(self, kind: Kind, by_code: Sequence[_T]) -> Callable[[Any], _T]:
+        """Return a function from a single value to what belongs to its code."""
+        missing, unseen = by_code[0], by_code[-1]
+        known: dict[Any, _T] = {level: by_code[code] for level, code in self.code_of.items()}
+        find = known.get
+
+        def found(value: Any) -> _T:
+            item = find(value)
+            if item is not None:
+                return item
+            if value is None or value != value:
+                return missing
+            if is_usual(value, kind):
+                return unseen
+            raise Unusual
+
+        return found
 
     def codes_of(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Return the codes of some values."""
@@ -203,6 +247,16 @@ class Intervals(Encoding):
         _core.digitize(values, self.edges, codes)
         return Rows(codes, 0, None)
 
+    def finder(self, kind: Kind, by_code: Sequence[_T]) -> Callable[[Any], _T]:
+        """Return a function from a single value to what belongs to its code."""
+        edges: list[float] = self.edges.tolist()
+
+        def found(value: Any) -> _T:
+            number = number_of(value)
+            return by_code[0 if number is None else 1 + bisect_left(edges, number)]
+
+        return found
+
     def breaks(self) -> NDArray[np.float64]:
         """Return the edges."""
         return self.edges
@@ -227,6 +281,29 @@ class Intervals(Encoding):
         if (edges[1:] <= edges[:-1]).any():
             raise node.error("the edges do not increase")
         return cls(edges)
+
+
+class SharedCodes:
+    """Codes of the columns of a table, found once for each encoding of a column.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The columns that are coded several times. Codes of all others are not kept.
+    """
+
+    def __init__(self, columns: Sequence[Column] = ()) -> None:
+        self._columns = {id(column): column for column in columns}
+        self._known: dict[tuple[int, str], Rows] = {}
+
+    def rows(self, encoding: Encoding, column: Column) -> Rows:
+        """Codes of a column, see :meth:`Encoding.rows`."""
+        if id(column) not in self._columns:
+            return encoding.rows(column)
+        key = (id(column), encoding.signature)
+        if key not in self._known:
+            self._known[key] = encoding.rows(column)
+        return self._known[key]
 
 
 def _short(edges: NDArray[np.float64]) -> list[str]:

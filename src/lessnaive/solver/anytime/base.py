@@ -1,15 +1,19 @@
-"""Searches that can be stopped at any time, and then have the best that was found so far."""
+"""What all searches share that can be stopped at any time with the best that was found so far."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AnytimeSearch"]
+from lessnaive.loss import WeightedEvidenceLoss
+from lessnaive.penalty import PowerPenalty
+
+__all__ = ["AnytimeSearch", "AnytimeSolver"]
 
 Floats = NDArray[np.float64]
 
@@ -18,8 +22,44 @@ class _OutOfTimeError(Exception):
     """The time that was allowed is over."""
 
 
+class AnytimeSolver(ABC):
+    """Looks for weights in [0, 1] with a small loss(w) + penalty(w), which may not be convex.
+
+    There may be many minima and no certificate, so the contract is another one than that of
+    :class:`~lessnaive.solver.Solver`. A solver has no result of its own: it offers every place that
+    it has looked at to an :class:`AnytimeSearch`, with the true objective there, and the search
+    keeps the best. So a solver can be stopped at any offer, by time or by Ctrl-C, and what the
+    search has then is as good as anything seen until then. A solver sets ``converged`` of the
+    search when it has found what it looks for, be that a minimum or nothing better nearby.
+
+    It depends on nothing but its arguments and its own seed, and changes neither the loss nor the
+    penalty nor itself.
+    """
+
+    @abstractmethod
+    def minimize(
+        self, loss: WeightedEvidenceLoss, penalty: PowerPenalty, search: AnytimeSearch
+    ) -> None:
+        """Look for weights, and offer what is found to the search.
+
+        Parameters
+        ----------
+        loss : WeightedEvidenceLoss
+            The loss of one weight per column.
+        penalty : PowerPenalty
+            The costs of the columns and the power of their weights.
+        search : AnytimeSearch
+            Is told of every place, and ends the solver from within
+            :meth:`~AnytimeSearch.offer` when its time is over.
+        """
+
+
 class AnytimeSearch:
     """The best weights so far, and the way there.
+
+    It promises that ``weights`` are the best of all that were offered, that the time of
+    ``max_seconds`` is exceeded by no more than it takes to come to the next offer, and that the
+    history has an entry for each offer, whoever stopped the search.
 
     Parameters
     ----------

@@ -1,0 +1,47 @@
+"""Parameters that estimators have in common.
+
+Estimators are data classes: their fields are their parameters, so that each is named once, and the
+``__init__`` that is made of them does nothing but keep them, as scikit-learn wants it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from lessnaive.solver import Solver
+
+__all__ = ["ClassWeightParameters", "EvidenceParameters", "SolverParameters"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EvidenceParameters:
+    """How a table becomes naive Bayes; see :class:`~lessnaive.NaiveBayes`."""
+
+    categorical_features: Any = "from_dtype"
+    numeric: str = "gaussian"
+    categorical: str = "values"
+    n_bins: int = 10
+    smoothing: float | str = 1.0
+    priors: str | ArrayLike = "smoothed"
+    missing: str = "ignore"
+    variance_floor: float = 1e-9
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SolverParameters:
+    """How a minimum is found; see :class:`~lessnaive.BaristaNB`."""
+
+    solver: str | Solver = "auto"
+    tol: float = 1e-9
+    max_iter: int = 10000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassWeightParameters:
+    """What the weights of the rows of each class are multiplied by."""
+
+    class_weight: str | Mapping[Any, float] | None = None
