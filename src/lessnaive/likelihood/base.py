@@ -13,6 +13,7 @@ from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.plain import Node
 from lessnaive.scorecard import Term
+from lessnaive.scorecard.averages import TypicalValues
 from lessnaive.table import Column
 
 __all__ = [
@@ -110,6 +111,10 @@ class ColumnStatistics(ABC):
         -------
         OwnScores
         """
+
+    def typical_values(self) -> TypicalValues | None:
+        """Return values that stand for those of all rows; None where the term has counted them."""
+        return None
 
     def table(self, *, use_missing: bool) -> Floats | None:
         """Return the weight of each value by class; None for numbers, which have none."""

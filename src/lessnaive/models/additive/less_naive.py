@@ -51,7 +51,6 @@ class LessNaiveClassifier(ScorecardClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    importances_: Floats
     pairs_: list[tuple[str, str]]
     members_: list[MemberReport]
     cv_log_loss_: float
@@ -98,10 +97,9 @@ class LessNaiveClassifier(ScorecardClassifier):
         scorecard = Scorecard(
             type(self).__name__, training.schema, training.classes, assembly.intercept, terms
         )
-        importances = _importances(scorecard, training, weights)
+        scorecard.observe(training.table.columns, training.table.n_rows, weights)
         self._set_columns_and_classes(training.schema, training.classes)
         self._scorecard = scorecard
-        self.importances_ = importances
         names = training.schema.names
         self.pairs_ = [(names[a], names[b]) for a, b in found.pairs]
         self.members_ = found.members
@@ -115,6 +113,11 @@ class LessNaiveClassifier(ScorecardClassifier):
                 ConvergenceWarning,
             )
         return self
+
+    @property
+    def importances_(self) -> Floats:
+        """Mean absolute centred contribution of each term, in the order of ``scorecard_.terms``."""
+        return self._fitted_scorecard().importance
 
     def _folds(self, training: Training) -> Folds:
         """Return the folds; of large tables, those of a sample of the rows."""
@@ -163,18 +166,3 @@ def _with_class_weight(
             raise ValueError("class_weight must be finite numbers above 0.")
     own = by_class[labels]
     return own if training.weights is None else own * training.weights
-
-
-def _importances(scorecard: Scorecard, training: Training, weights: Floats | None) -> Floats:
-    """Mean absolute contribution of each term, relative to its mean over the training rows."""
-    w = np.ones(training.table.n_rows) if weights is None else weights
-    columns = training.table.columns
-    out = np.empty(len(scorecard.terms))
-    zero = np.zeros(len(scorecard.classes))
-    for place, term in enumerate(scorecard.terms):
-        alone = Scorecard("", scorecard.schema, scorecard.classes, zero, [term])
-        scores = alone.score_columns(columns, training.table.n_rows)
-        scores -= scores.mean(axis=1, keepdims=True)
-        away = np.abs(scores - np.average(scores, axis=0, weights=w)).mean(axis=1)
-        out[place] = np.average(away, weights=w)
-    return out

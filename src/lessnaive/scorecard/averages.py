@@ -1,0 +1,222 @@
+"""The average training row: what a term adds there, and how far rows are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "NormalValues",
+    "PointValues",
+    "TermAverages",
+    "TypicalValues",
+    "averages_by_part",
+    "averages_of",
+    "normal_points",
+]
+
+Floats = NDArray[np.float64]
+
+# Scores of so many rows and classes are held at a time.
+_MOST_SCORES = 1 << 22
+# Nodes of the Gauss-Hermite rule that stands for the rows of a class: exact for a parabola.
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
+
+
+class TermAverages(NamedTuple):
+    r"""What a term adds to the scores on average over the training rows, and how much that varies.
+
+    With the weight :math:`w_i` of row i, and :math:`W = \sum_i w_i`, these are
+
+    .. math::
+        \bar s_c = \frac{1}{W} \sum_i w_i \, s_c(x_i), \qquad
+        I = \frac{1}{W} \sum_i w_i \; \frac{1}{C} \sum_c \left| d_{ic} - \bar d_c \right|,
+
+    where :math:`d_{ic} = s_c(x_i) - \frac{1}{C} \sum_k s_k(x_i)` is the score relative to the mean
+    over the classes: what a term adds to all classes alike changes no probability, and does not
+    count. A class that a value rules out, with a score of minus infinity, is left out of both for
+    the rows with that value.
+
+    Attributes
+    ----------
+    mean : array of shape (n_classes,)
+        The mean :math:`\bar s_c` of the term.
+    importance : float
+        The mean absolute centred contribution I; NaN if it is not known.
+    """
+
+    mean: Floats
+    importance: float
+
+    def scaled(self, weights: Floats) -> Self | None:
+        """Return the averages of the term times a weight per class; None if they cannot tell."""
+        if (weights != weights[0]).any():
+            return None
+        return type(self)(self.mean * weights, self.importance * abs(float(weights[0])))
+
+
+class TypicalValues(Protocol):
+    """Values of a column that stand for those of the training rows."""
+
+    def points(self) -> tuple[Floats, Floats]:
+        """Return values, NaN for missing ones, and their weights."""
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the same: values do not depend on the weights of terms."""
+
+
+class PointValues(NamedTuple):
+    """Values with weights, as they are."""
+
+    values: Floats
+    weights: Floats
+
+    def points(self) -> tuple[Floats, Floats]:
+        """Return the values and their weights."""
+        return self.values, self.weights
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the same."""
+        return self
+
+
+class NormalValues(NamedTuple):
+    """Values that are normally distributed in each class: all that is left of a long stream.
+
+    The mean of a line or of a parabola over them is that over the rows that they stand for.
+
+    Attributes
+    ----------
+    center, deviation : array of shape (n_classes,)
+        Mean and standard deviation of each class.
+    present, missing : array of shape (n_classes,)
+        Weight of the rows with and without a value.
+    """
+
+    center: Floats
+    deviation: Floats
+    present: Floats
+    missing: Floats
+
+    def points(self) -> tuple[Floats, Floats]:
+        """Return the nodes of a quadrature rule, class by class, and a missing value."""
+        values, weights = normal_points(self.center, self.deviation, self.present)
+        there = weights > 0
+        values, weights = np.append(values[there], np.nan), np.append(weights[there], 0.0)
+        weights[-1] = self.missing.sum()
+        return values, weights
+
+    def scaled(self, weights: Floats) -> Self:
+        """Return the same."""
+        return self
+
+
+def normal_points(center: Floats, deviation: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return points that stand for normal distributions, and their weights.
+
+    Parameters
+    ----------
+    center, deviation, weights : array of shape (n_classes,)
+        Mean, standard deviation and weight of each distribution.
+
+    Returns
+    -------
+    tuple of two arrays of shape (n_nodes * n_classes,)
+        Node by node, class by class.
+    """
+    points = center + np.multiply.outer(_NODES, deviation)
+    shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), weights)
+    return points.ravel(), shares.ravel()
+
+
+def averages_of(scores: Floats, weights: Floats | None = None) -> TermAverages:
+    """Return the averages of a term, given its scores.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_classes)
+        The scores.
+    weights : array of shape (n_rows,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    TermAverages
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lessnaive.scorecard.averages import averages_of
+    >>> averages_of(np.array([[0.0, 3.0], [0.0, 1.0]]))
+    TermAverages(mean=array([0., 2.]), importance=0.5)
+    """
+    n_rows, n_classes = scores.shape
+    return averages_by_part(lambda rows: scores[rows], n_rows, n_classes, weights)
+
+
+def averages_by_part(
+    score: Callable[[slice], Floats], n_rows: int, n_classes: int, weights: Floats | None = None
+) -> TermAverages:
+    """Return the averages of a term whose scores are asked for part by part.
+
+    Parameters
+    ----------
+    score : callable
+        Returns the scores of some rows.
+    n_rows, n_classes : int
+        How many there are.
+    weights : array of shape (n_rows,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    TermAverages
+    """
+    shares = np.ones(n_rows) if weights is None else weights
+    largest = shares.max(initial=0.0)
+    if largest == 0:
+        return TermAverages(np.zeros(n_classes), 0.0)
+    shares = shares / largest  # so that no sum of weights overflows
+    step = max(1, _MOST_SCORES // n_classes)
+    parts = [slice(start, start + step) for start in range(0, n_rows, step)]
+    kept = _Part.of(score(parts[0]), shares[parts[0]]) if len(parts) == 1 else None
+
+    def part(rows: slice) -> _Part:
+        return kept or _Part.of(score(rows), shares[rows])
+
+    sums = [np.sum(found, axis=0) for found in zip(*(part(p).sums() for p in parts), strict=True)]
+    there = np.maximum(sums[2], np.finfo(np.float64).tiny)
+    mean, middle = sums[0] / there, sums[1] / there
+    away = sum(part(rows).away(middle) for rows in parts)
+    return TermAverages(mean, float(away / shares.sum()))
+
+
+class _Part(NamedTuple):
+    """Scores of some rows, 0 where a class is ruled out; the same less their mean over classes."""
+
+    scores: Floats
+    relative: Floats
+    weights: Floats
+    possible: NDArray[np.bool_]
+    rows: Floats
+
+    @classmethod
+    def of(cls, scores: Floats, rows: Floats) -> Self:
+        possible = np.isfinite(scores)
+        scores = np.where(possible, scores, 0.0)
+        n_possible = np.maximum(possible.sum(axis=1), 1)
+        relative = scores - (scores.sum(axis=1) / n_possible)[:, None]
+        return cls(scores, relative, rows[:, None] * possible, possible, rows / n_possible)
+
+    def sums(self) -> tuple[Floats, Floats, Floats]:
+        """Weighted sums of the scores and of the relative ones, and the weights, by class."""
+        weighted = [(self.weights * part).sum(axis=0) for part in (self.scores, self.relative)]
+        return weighted[0], weighted[1], self.weights.sum(axis=0)
+
+    def away(self, middle: Floats) -> float:
+        """Weighted sum over the rows of how far these are from a middle, on average by class."""
+        distance = np.where(self.possible, np.abs(self.relative - middle), 0.0).sum(axis=1)
+        return float(self.rows @ distance)
