@@ -237,15 +237,16 @@ class Scorecard:
         names = [first, *(term.name for term in self.terms)]
         return Contributions(out, names, self.classes)
 
-    def tables(self, backend: Backend | None = None, *, centred: bool = True) -> Any:
+    def tables(self, backend: Backend | None = None, *, centred: bool = False) -> Any:
         """All terms as one tidy data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed by default.
-        centred : bool, default=True
-            Whether scores are relative to the average training row, see :meth:`explain`.
+        centred : bool, default=False
+            Whether scores are relative to the average training row, as :meth:`explain` gives them;
+            if not, they add up to the score of a row together with the intercept.
 
         Returns
         -------
