@@ -94,6 +94,13 @@ def show_model(
     order = np.argsort(-importance, kind="stable")
     _show_importance([scorecard.terms[j].name for j in order], importance[order], display)
     compared = most_probable(priors)
+    if n_detailed:
+        display.line()
+        display.line(
+            "What values add, relative to the average row and to the mean over the classes "
+            "(+ speaks for a class, - against it):",
+            "dim",
+        )
     for j in order[:n_detailed]:
         display.line()
         term = scorecard.terms[j]
@@ -103,13 +110,6 @@ def show_model(
         show_by_class([term.name, "rows"], lines, classes, priors, display, left=1)
         if n_others:
             display.line(f"and {counted(n_others, 'other value')} (--all shows them)", "dim")
-    if len(order) and n_detailed:
-        display.line()
-        display.line(
-            "+ speaks for a class, - against it: scores relative to the average row of the "
-            "training data and to their mean over the classes",
-            "dim",
-        )
 
 
 def show_explanation(
@@ -157,8 +157,8 @@ def show_explanation(
         return
     these = "the" if len(compared) == len(classes) else f"the {len(compared)} most probable"
     display.line(
-        "+ speaks for a class, - against it: log-probabilities relative to the average row of the "
-        f"training data, (base), and to their mean over {these} classes",
+        "+ speaks for a class, - against it: log-probabilities relative to the average training "
+        f"row, which (base) is, and to their mean over {these} classes",
         "dim",
     )
 
