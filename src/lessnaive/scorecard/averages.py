@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive.scorecard.terms.normal import normal_points
+
 __all__ = [
     "NormalValues",
     "PointValues",
@@ -15,15 +17,12 @@ __all__ = [
     "TypicalValues",
     "averages_by_part",
     "averages_of",
-    "normal_points",
 ]
 
 Floats = NDArray[np.float64]
 
 # Scores of so many rows and classes are held at a time.
 _MOST_SCORES = 1 << 22
-# Nodes of the Gauss-Hermite rule that stands for the rows of a class: exact for a parabola.
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
 
 
 class TermAverages(NamedTuple):
@@ -112,24 +111,6 @@ class NormalValues(NamedTuple):
     def scaled(self, weights: Floats) -> Self:
         """Return the same."""
         return self
-
-
-def normal_points(center: Floats, deviation: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return points that stand for normal distributions, and their weights.
-
-    Parameters
-    ----------
-    center, deviation, weights : array of shape (n_classes,)
-        Mean, standard deviation and weight of each distribution.
-
-    Returns
-    -------
-    tuple of two arrays of shape (n_nodes * n_classes,)
-        Node by node, class by class.
-    """
-    points = center + np.multiply.outer(_NODES, deviation)
-    shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), weights)
-    return points.ravel(), shares.ravel()
 
 
 def averages_of(scores: Floats, weights: Floats | None = None) -> TermAverages:

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.averages import normal_points
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
@@ -20,6 +19,7 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
+from lessnaive.scorecard.terms.normal import normal_points
 from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, number_of
 from lessnaive.scorecard.terms.wording import amount_text, number_text

@@ -9,6 +9,7 @@ from lessnaive.table import Kind
 __all__ = ["amount_text", "is_time", "number_text"]
 
 _START = datetime(1970, 1, 1)
+_MINUTE, _DAY = 60, 86_400
 
 
 def is_time(kind: Kind) -> bool:
@@ -43,10 +44,13 @@ def number_text(value: float, kind: Kind, digits: int = 6) -> str:
     >>> number_text(90000.0, Kind.DURATION)
     '1 day, 1:00:00'
     """
-    if kind is not Kind.DATETIME:
-        return amount_text(value, kind, digits)
+    if not is_time(kind):
+        return f"{value:.{digits}g}"
     try:
-        instant = _START + timedelta(seconds=value)
+        span = timedelta(seconds=value)
+        if kind is Kind.DURATION:
+            return str(span)
+        instant = _START + span
     except OverflowError:
         return f"{value:.{digits}g} s"
     return str(instant.date() if instant.time() == _START.time() else instant)
@@ -56,7 +60,6 @@ def amount_text(value: float, kind: Kind, digits: int = 4) -> str:
     """Return a difference between numbers of a column as text: of dates, a duration."""
     if not is_time(kind):
         return f"{value:.{digits}g}"
-    try:
-        return str(timedelta(seconds=value))
-    except OverflowError:
-        return f"{value:.{digits}g} s"
+    if abs(value) >= _DAY:
+        return f"{value / _DAY:.{digits}g} days"
+    return f"{value:.{digits}g} s" if abs(value) < _MINUTE else str(timedelta(seconds=round(value)))
