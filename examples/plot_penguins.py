@@ -115,8 +115,8 @@ plt.show()
 # A gap or a new value adds nothing
 # ---------------------------------
 # Without its flipper length, and from an island that the model has never heard of, the same bird is
-# scored by the columns that are left. The terms as they are in the model, not relative to the average
-# bird, say so.
+# scored by the columns that are left. The terms as they are in the model, not relative to the
+# average bird, say so.
 
 changed = penguins.iloc[[bird]].assign(flipper_length_mm=np.nan, island="Anvers")
 summands = card.explain(changed, centred=False).to_frame("pandas")

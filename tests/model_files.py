@@ -126,6 +126,10 @@ _MODELS = [
     ln.NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     ln.HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
     ln.HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.FractionalNB(batch_size=4, history_size=5, summary_size=2, max_values=2).partial_fit(
+        _X, [1, 0, 1, 1, 0, 1]
+    ),
+    ln.LessNaiveClassifier(pairs=2, cv=2).fit(_X, [1, 0, 1, 1, 0, 0]),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

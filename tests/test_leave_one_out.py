@@ -104,6 +104,20 @@ def test_weights_of_whole_numbers(numeric):
     check(X, y, times, np.repeat(np.arange(40), times), numeric=numeric)
 
 
+@pytest.mark.parametrize("missing", ["ignore", "category"])
+def test_counts(missing):
+    """Without pseudo-counts, leaving a row out changes the rate of its own class only."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 3)
+    X = rng.poisson(2.0 + 3.0 * y[:, None], (60, 3)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X = pd.DataFrame(X, columns=list("uvw"))
+    check(X, y, numeric="poisson", smoothing=0.0, missing=missing)
+    times = 1 + np.arange(60) % 3
+    repeated = np.repeat(np.arange(60), times)
+    check(X, y, times, repeated, numeric="poisson", smoothing=0.0, missing=missing)
+
+
 def test_bins():
     """The bins stay those of all rows: bins as text give the same."""
     X, y = number_table(90)
@@ -154,3 +168,12 @@ def test_noise_is_not_trusted():
     wary = AttributeWeightedNB(l2=1e-3, leave_one_out=True).fit(X, y)
     assert fooled.weights_.min() > 0.8
     assert np.abs(wary.weights_).max() < 0.5
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+@pytest.mark.parametrize("gaps", [1, 2])
+def test_a_gap_that_is_the_only_one(numeric, gaps):
+    """Without its row there is no gap, and a missing value says nothing."""
+    X, y = number_table()
+    X.iloc[:gaps, 1] = np.nan
+    check(X, y, numeric=numeric, missing="category")

@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 
 import lessnaive
 from lessnaive import NaiveBayes
+from lessnaive.models import registry
 from lessnaive.models.base import ScorecardClassifier
 from model_files import N_ROWS, check_same, document_of, labels, mixed_table, round_trip
 
@@ -36,6 +37,7 @@ from model_files import N_ROWS, check_same, document_of, labels, mixed_table, ro
         {"categorical_features": ["count"], "smoothing": "laplace", "priors": "laplace"},
         {"categorical_features": None, "smoothing": 0, "variance_floor": 0.0},
         {"numeric": "gaussian_shared", "beta": (1.5, 0.1), "priors": "empirical"},
+        {"numeric": "kernel"},
         {"beta": [1, np.full((3, 1), 2.0)], "priors": [0.1, 0.2, 0.7]},
         {"beta": (np.float32(1.1), np.ones((3, 9))), "priors": np.array([0.0, 0.2, 0.8])},
     ],
@@ -200,7 +202,7 @@ def test_a_hundred_thousand_values(tmp_path: Any) -> None:
 
 
 def test_estimators_with_a_scorecard_only(tmp_path: Any, monkeypatch: Any) -> None:
-    """A new estimator that is public and has a scorecard needs nothing else to be saved."""
+    """A new estimator that is registered and has a scorecard needs nothing else to be saved."""
 
     class Borrowed(ScorecardClassifier):
         def __init__(self, penalty: float = 1.0) -> None:
@@ -217,8 +219,8 @@ def test_estimators_with_a_scorecard_only(tmp_path: Any, monkeypatch: Any) -> No
 
         _parameter_constraints = {"penalty": [float]}  # noqa: RUF012
 
-    monkeypatch.setattr(lessnaive.models, "__all__", ["Borrowed", "NaiveBayes"])
-    monkeypatch.setattr(lessnaive.models, "Borrowed", Borrowed, raising=False)
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    registry.register(Borrowed)
     X, y = mixed_table(), labels(2)
     model = Borrowed(penalty=2.0).fit(X, y)
     again = round_trip(model, tmp_path)
@@ -370,3 +372,22 @@ def test_the_example_of_the_documentation(tmp_path: Any) -> None:
     assert model.predict(X).tolist() == ["apple", "pear", "apple"]
     fitted = NaiveBayes().fit(X[:2].loc[[0, 0, 1, 1]], ["apple", "apple", "pear", "pear"])
     np.testing.assert_allclose(model.predict_log_proba(X), fitted.predict_log_proba(X), atol=0.01)
+
+
+def test_a_pipeline_names_what_to_do_instead(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pipeline = make_pipeline(StandardScaler(), NaiveBayes()).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
+    with pytest.raises(TypeError) as caught:
+        lessnaive.save(pipeline, tmp_path / "m.json")
+    assert str(caught.value) == (
+        "Only classifiers of lessnaive can be saved, and Pipeline is none of them: save its last "
+        "step alone, lessnaive.save(pipeline[-1], path), and apply StandardScaler before "
+        "predicting, or keep all of it with joblib.dump."
+    )
+    lessnaive.save(pipeline[-1], tmp_path / "m.json")
+    other = make_pipeline(StandardScaler(), LogisticRegression())
+    with pytest.raises(TypeError, match=r"none of them: joblib\.dump keeps all of it\.$"):
+        lessnaive.save(other, tmp_path / "m.json")

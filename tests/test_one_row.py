@@ -16,6 +16,7 @@ MODELS = [
     NaiveBayes(missing="category", numeric="gaussian_shared", smoothing=0.0),
     NaiveBayes(numeric="modl", categorical="modl", missing="category"),
     NaiveBayes(numeric="mdlp"),
+    NaiveBayes(numeric="kernel", missing="category"),
     NaiveBayes(numeric="quantile", categorical_features=["year"]),
     BaristaNB(l1=1.0),
     NBLogistic(),

@@ -67,7 +67,9 @@ def test_one_column_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared", "mdlp", "modl", "quantile"])
+@pytest.mark.parametrize(
+    "numeric", ["gaussian", "gaussian_shared", "kernel", "mdlp", "modl", "quantile"]
+)
 def test_scores_are_weighted_evidence(seed, numeric):
     X, y, weights = random_case(seed)
     options = {"numeric": numeric, "categorical": "modl" if seed % 2 else "values"}

@@ -70,6 +70,7 @@ class NaiveBayesOnStrings(ln.NaiveBayes):
         ln.NaiveBayes(),
         ln.NaiveBayes(categorical_features="all"),
         ln.NaiveBayes(numeric="gaussian_shared", priors="uniform", missing="category"),
+        ln.NaiveBayes(numeric="kernel"),
         ln.NaiveBayes(
             categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"
         ),

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import ClassifierMixin
 
 import lessnaive
 from command_line import PENGUINS, fitted_on, rows_of
 from lessnaive import NaiveBayes
-from lessnaive.cli.estimators import estimators, parse_value
+from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, parse_value
 from lessnaive.datasets import load_penguins
+from lessnaive.models import registry
 
 
 def test_fit_writes_the_model_of_the_python_interface(well, model):
@@ -181,6 +183,17 @@ def test_drop_categorical_weight_and_set(well):
     np.testing.assert_array_equal(loaded.predict_proba(table), expected.predict_proba(table))
 
 
+@pytest.mark.parametrize("numeric", ["poisson", "kernel"])
+def test_likelihoods_of_numbers(well, numeric):
+    content = "visits,y\n0,a\n1,a\n2,a\n7,b\n9,b\n6,b\n,b\n"
+    fitted_on(well, content, "--set", f"numeric={numeric}")
+    table = pd.DataFrame({"visits": [0, 1, 2, 7, 9, 6, np.nan]})
+    expected = NaiveBayes(numeric=numeric).fit(table, list("aaabbbb"))
+    loaded = lessnaive.load("m.json")
+    np.testing.assert_array_equal(loaded.predict_proba(table), expected.predict_proba(table))
+    assert "visits" in well("show", "m.json")
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -206,12 +219,25 @@ def test_values_of_parameters(text, value):
     assert (parsed, type(parsed)) == (value, type(value))
 
 
-def test_every_public_classifier_is_a_model(monkeypatch):
+def test_every_public_classifier_is_a_model():
+    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
+    classifiers = {
+        name: thing
+        for name, thing in public.items()
+        if isinstance(thing, type) and issubclass(thing, ClassifierMixin)
+    }
+    assert estimators() == classifiers
+    assert {n for n, kind in classifiers.items() if hasattr(kind, "partial_fit")} == {
+        *STREAM_LEARNERS
+    }
+
+
+def test_every_registered_classifier_is_a_model(monkeypatch):
     class LaterNB(NaiveBayes):
         pass
 
-    monkeypatch.setattr(lessnaive, "LaterNB", LaterNB, raising=False)
-    monkeypatch.setattr(lessnaive, "__all__", [*lessnaive.__all__, "LaterNB"])
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    registry.register(LaterNB)
     assert estimators()["LaterNB"] is LaterNB
     assert estimators()["NaiveBayes"] is NaiveBayes
     assert "Scorecard" not in estimators()

@@ -28,8 +28,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty,
-                               std::vector<double> link, const double* target,
-                               const double* hold)
+                               std::vector<double> link, const double* target, const double* hold)
     : rows_(rows),
       penalty_(std::move(penalty)),
       link_(std::move(link)),
@@ -74,8 +73,8 @@ class AdditiveNewton::Preconditioner {
             for (int64_t i = pad; i < size * pad; ++i)
                 to[i] = from[i] - beside_[i - pad] * to[i - pad];
             for (int64_t i = size * pad - 1; i >= 0; --i)
-                to[i] = to[i] * diagonal_[i] -
-                        (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
+                to[i] =
+                    to[i] * diagonal_[i] - (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
             return;
         }
         std::vector<double> values(size);
@@ -138,8 +137,8 @@ class AdditiveNewton::Preconditioner {
         for (int c = 0; c < pad; ++c) diagonal_[length - pad + c] += problem.hold_[c];
         for (int64_t i = 0; i < length; ++i) {
             if (i >= pad) {
-                const double left = diagonal_[i] - beside_[i - pad] * beside_[i - pad] *
-                                                       diagonal_[i - pad];
+                const double left =
+                    diagonal_[i] - beside_[i - pad] * beside_[i - pad] * diagonal_[i - pad];
                 diagonal_[i] = std::max(left, 1e-12 * diagonal_[i]);
                 beside_[i - pad] *= diagonal_[i - pad];
             }
@@ -280,8 +279,7 @@ double AdditiveNewton::objective(double lam, const double* parameters, double* g
     std::vector<double> padded(rows_.length()), slope(gradient ? rows_.length() : 0);
     for (int64_t i = 0; i < rows_.parameters(); ++i)
         std::copy_n(parameters + i * outputs, outputs, &padded[i * pad]);
-    const double value =
-        penalized(lam, padded.data(), gradient ? slope.data() : nullptr, nullptr);
+    const double value = penalized(lam, padded.data(), gradient ? slope.data() : nullptr, nullptr);
     if (gradient)
         for (int64_t i = 0; i < rows_.parameters(); ++i)
             std::copy_n(&slope[i * pad], outputs, gradient + i * outputs);

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-import lessnaive
 from lessnaive.cli.errors import InputError
 
-__all__ = ["estimators", "make_estimator", "parse_value", "stream_learners"]
+__all__ = ["STREAM_LEARNERS", "estimators", "make_estimator", "parse_value"]
+
+#: Names of the classifiers that can learn from streams.
+STREAM_LEARNERS = ("FractionalNB", "NaiveBayes")
 
 
 def estimators() -> dict[str, Any]:
-    """All classifiers that the package exports, by name.
+    """All classifiers that are registered, by name.
 
     Returns
     -------
@@ -29,19 +28,9 @@ def estimators() -> dict[str, Any]:
     >>> "NaiveBayes" in estimators()
     True
     """
-    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
-    return {
-        name: thing
-        for name, thing in sorted(public.items())
-        if inspect.isclass(thing)
-        and issubclass(thing, BaseEstimator)
-        and issubclass(thing, ClassifierMixin)
-    }
+    from lessnaive.models.registry import registered  # which knows all classes
 
-
-def stream_learners() -> list[str]:
-    """Names of the classifiers that can learn from streams."""
-    return [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
+    return dict(registered())
 
 
 def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str] = ()) -> Any:

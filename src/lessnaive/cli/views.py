@@ -10,26 +10,22 @@ from rich.text import Text
 from scipy.special import softmax
 
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
-from lessnaive.cli.display import Display, bar, percent, printable, signed
-from lessnaive.cli.evaluation import METRICS, Evaluation
+from lessnaive.cli.display import Display, bar, counted, percent, printable, signed
+from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse
 from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
 from lessnaive.scorecard.terms import TermRow
 from lessnaive.validation.choice import summarize
 
-__all__ = ["counted", "show_evaluation", "show_explanation", "show_model"]
+__all__ = ["show_evaluation", "show_explanation", "show_model"]
 
 # Values of a column beyond this many are not listed.
 _MOST_VALUES = 8
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where needed."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{n:,} {noun if n == 1 else plural}"
-
-
-def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -> None:
+def show_evaluation(
+    evaluation: Evaluation, model_name: str, display: Display, *, advice: str
+) -> None:
     """Print the measures of a model beside those of the baseline.
 
     Parameters
@@ -40,6 +36,8 @@ def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -
         Name of the model.
     display : Display
         Where to print.
+    advice : str
+        What to try if the model is worse than the baseline.
     """
     table = display.table(["metric", model_name, "baseline", "better"])
     table.columns[3].justify = "left"
@@ -48,13 +46,22 @@ def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -
         cells = [_with_error(mean[place], error[place]) for mean, error in columns]
         table.add_row(metric.name, Text(cells[0], "bold"), cells[1], Text(metric.better, "dim"))
     display.show(table)
-    display.line(f"mean ± standard error over {len(evaluation.model)} folds", "dim")
+    folds = len(evaluation.model)
+    if folds > 1:
+        display.line(f"mean ± standard error over {folds} folds", "dim")
     display.line("baseline: always the class frequencies, whatever the row holds", "dim")
     if evaluation.unknown:
+        others = "no row of the other folds has" if folds > 1 else "the model does not know"
         display.line(
-            f"{counted(evaluation.unknown, 'row')} of a class that no row of the other folds has: "
+            f"{counted(evaluation.unknown, 'row')} of a class that {others}: "
             "counted as wrong, left out of the log-loss",
             "dim",
+        )
+    if is_worse(evaluation):
+        display.line()
+        display.line(
+            f"{model_name} is worse than knowing nothing: its log-loss is above that of the "
+            f"baseline. {advice}"
         )
 
 

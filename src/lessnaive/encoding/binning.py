@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.likelihood.base import ColumnStatistics, OwnScores, update_all
+from lessnaive.likelihood.base import ColumnStatistics, LikelihoodSettings, OwnScores, update_all
 from lessnaive.likelihood.categorical import table_scores
 from lessnaive.likelihood.counts import ValueCounts, over_classes
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Column, Value
@@ -140,7 +139,7 @@ class Binning(ColumnStatistics):
         column: Column,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left: float,
+        left_out: float,
     ) -> OwnScores:
         """Return the scores of a table made with this weight left out."""
         assert isinstance(term, TableTerm)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lessnaive.evidence.naive_bayes import make_scorecard
 from lessnaive.evidence.packing import OwnEvidence
-from lessnaive.evidence.scores import make_scorecard
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.table.training import Training

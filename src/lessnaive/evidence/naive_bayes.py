@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
-from lessnaive.evidence.scores import make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.settings import EvidenceSettings, log_prior
 from lessnaive.evidence.statistics import NaiveBayesStatistics, count_table
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
 
-__all__ = ["LearnedNaiveBayes", "learn_naive_bayes"]
+__all__ = ["LearnedNaiveBayes", "learn_naive_bayes", "make_scorecard"]
 
 
 class LearnedNaiveBayes(NamedTuple):
@@ -56,3 +56,44 @@ def learn_naive_bayes(
     """
     statistics = count_table(settings, training, allow_empty=allow_empty)
     return LearnedNaiveBayes(make_scorecard(settings, statistics, model), statistics)
+
+
+def make_scorecard(
+    settings: EvidenceSettings,
+    statistics: NaiveBayesStatistics,
+    model: str,
+    left_out: float = 0.0,
+    *,
+    with_averages: bool = False,
+) -> Scorecard:
+    """Turn statistics into scores.
+
+    Parameters
+    ----------
+    settings : EvidenceSettings
+        How: smoothing, priors and so on.
+    statistics : NaiveBayesStatistics
+        What was counted.
+    model : str
+        The name of the model that the scorecard is for.
+    left_out : float, default=0.0
+        Weight that is taken off all counts of a row's own class. The scores are then meant for the
+        own class alone; parabolas, which depend on the row, stay as they are.
+    with_averages : bool, default=False
+        Whether the statistics say what curves add on average, where no rows are at hand that do.
+
+    Returns
+    -------
+    Scorecard
+    """
+    schema = statistics.schema
+    by_column = settings.by_column(len(statistics.classes), len(schema))
+    terms = [
+        column.term(name, j, own, left_out)
+        for j, (name, column, own) in enumerate(
+            zip(schema.names, statistics.columns, by_column, strict=True)
+        )
+    ]
+    prior = log_prior(settings.priors, statistics.class_count, left_out)
+    typical = [column.typical_values() for column in statistics.columns] if with_averages else None
+    return Scorecard(model, copy.deepcopy(schema), statistics.classes, prior, terms, typical)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.likelihood.categorical import categorical_log_likelihood
-from lessnaive.likelihood.settings import LikelihoodSettings
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
 from lessnaive.scorecard.averages import TypicalValues
 from lessnaive.table import Column
@@ -19,6 +19,7 @@ from lessnaive.table import Column
 __all__ = [
     "AdditiveStatistics",
     "ColumnStatistics",
+    "LikelihoodSettings",
     "NumericStatistics",
     "OwnScores",
     "SumsByClass",
@@ -28,6 +29,35 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodSettings:
+    """How the statistics of a column become a likelihood.
+
+    Attributes
+    ----------
+    numeric, smoothing, missing, variance_floor
+        As the parameters of :class:`~lessnaive.NaiveBayes`.
+    beta : tuple (a, b) or None
+        The same; of one column, numbers or arrays of shape (n_classes,).
+    """
+
+    numeric: str = "gaussian"
+    smoothing: float | str = 1.0
+    missing: str = "ignore"
+    variance_floor: float = 1e-9
+    beta: tuple[ArrayLike, ArrayLike] | None = None
+
+    @property
+    def counts_missing(self) -> bool:
+        """Whether a missing value says what its frequency in each class says."""
+        return self.missing == "category"
+
+    @property
+    def pseudo_count(self) -> float:
+        """Weight of the rows of the whole column that each class of a numeric column is given."""
+        return 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
 
 
 class OwnScores(NamedTuple):
@@ -90,7 +120,12 @@ class ColumnStatistics(ABC):
 
     @abstractmethod
     def own_scores(
-        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+        self,
+        term: Term,
+        column: Column,
+        labels: Labels,
+        settings: LikelihoodSettings,
+        left_out: float,
     ) -> OwnScores:
         """Return what the term says about each row's own class if that row is left out.
 
@@ -104,7 +139,7 @@ class ColumnStatistics(ABC):
             Place of each row's class.
         settings : LikelihoodSettings
             How.
-        left : float
+        left_out : float
             The weight that is left out.
 
         Returns
@@ -205,15 +240,20 @@ class NumericStatistics(AdditiveStatistics):
         return absent, present
 
     def own_scores(
-        self, term: Term, column: Column, labels: Labels, settings: LikelihoodSettings, left: float
+        self,
+        term: Term,
+        column: Column,
+        labels: Labels,
+        settings: LikelihoodSettings,
+        left_out: float,
     ) -> OwnScores:
         """Return the log-density of each value in its own class without it."""
         values = np.asarray(column.numbers(), dtype=np.float64)
-        density = self.log_density_without(values, labels, settings, left)
-        absent, present = self.presence(settings, left)
+        density = self.log_density_without(values, labels, settings, left_out)
+        absent, present = self.presence(settings, left_out)
         there = ~np.isnan(density)
         scores = np.where(there, density + present[labels], absent[labels])
-        return OwnScores(scores, self.sharpness(values, labels, settings, left))
+        return OwnScores(scores, self.sharpness(values, labels, settings, left_out))
 
     def sharpness(
         self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
@@ -277,6 +317,15 @@ class SumsByClass(NumericStatistics):
         out.decay(factor)
         return out
 
+    @classmethod
+    def find_binnings(cls, columns: Sequence[Self], parameters: Any) -> list[Any]:
+        """Return the bins of several columns of a stream: sums have none."""
+        return []
+
+    def current(self, parameters: Any, binning: Any) -> Self:
+        """Return the statistics of all rows of a stream so far: sums are those already."""
+        return self
+
     def spread_classes(self, places: NDArray[np.int64], n_classes: int) -> None:
         """Make room for new classes: class c becomes class places[c]."""
         self.sums = np.ascontiguousarray(spread_classes(self.sums.T, places, n_classes).T)
@@ -297,8 +346,12 @@ class SumsByClass(NumericStatistics):
         fields = node.record(*named, *cls.keys)
         out = cls(n_classes)
         for place, key in enumerate(cls.keys):
-            lowest = {"low": 0.0} if key in cls.nonnegative else {}
-            out.sums[:, place] = fields[key].numbers(n_classes, **lowest)
+            bounds = {}
+            if key in cls.nonnegative:
+                bounds["low"] = 0.0
+            if key in ("weight", "missing"):
+                bounds["high"] = MOST_WEIGHT_IN_FILES
+            out.sums[:, place] = fields[key].numbers(n_classes, **bounds)
         return out
 
 

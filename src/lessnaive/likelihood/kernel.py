@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from lessnaive.exceptions import TableError
-from lessnaive.likelihood.base import NumericStatistics
+from lessnaive.likelihood.base import LikelihoodSettings, NumericStatistics
 from lessnaive.likelihood.knots import choose_knots
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.scorecard import PiecewiseTerm
 from lessnaive.scorecard.averages import PointValues
 from lessnaive.table import Column

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.exceptions import TableError
-from lessnaive.likelihood.base import SumsByClass
+from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
 from lessnaive.likelihood.gaussian import (
     fit_gaussian,
     log_density_without,
     merged_moments,
     shared_variance_without,
 )
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.scorecard import QuadraticTerm
 from lessnaive.scorecard.averages import NormalValues
 from lessnaive.table import Column

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.likelihood.base import SumsByClass
+from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
 from lessnaive.likelihood.logarithm import LOG_ZERO
-from lessnaive.likelihood.settings import LikelihoodSettings
 from lessnaive.scorecard import PiecewiseTerm
 from lessnaive.scorecard.averages import NormalValues
 from lessnaive.table import Column

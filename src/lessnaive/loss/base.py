@@ -95,5 +95,5 @@ class Curvature(ABC):
         """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""
 
     def part(self, n_rows: int) -> tuple[Loss, float] | None:
-        """Return the loss of about n_rows of the rows and their share, or None if this is dear."""
+        """Return the loss of about n_rows of the rows and their share; None if that is costly."""
         return None

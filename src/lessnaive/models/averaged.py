@@ -65,7 +65,7 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
     lam : float, default=1.0
         Strength of all but the likelihood: smaller values keep more columns.
     costs : float, array-like of shape (n_features,) or None, default=0.0
-        :math:`B_k`, one number for all columns or one for each: what is dear to measure can be
+        :math:`B_k`, one number for all columns or one for each: what is costly to measure can be
         avoided. None: what MODL says that its bins or groups cost, and 0 for columns without any;
         on small tables that is too much for most columns unless `lam` is small, such as 0.1.
     n_starts : int, default=None
@@ -142,7 +142,7 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
     >>> X, y = load_penguins()
     >>> model = AveragedNB().fit(X, y)
     >>> model.weights_.round(2)
-    array([0.74, 0.79, 0.75, 0.74, 0.4 , 0.  , 0.  ])
+    array([0.75, 0.79, 0.73, 0.73, 0.4 , 0.  , 0.  ])
     >>> model.best_subset_
     array([ True,  True,  True,  True, False, False, False])
     """

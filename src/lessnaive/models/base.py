@@ -61,7 +61,8 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
+        class_weight = getattr(self, "class_weight", None)
+        training = read_training(X, y, sample_weight, self.categorical_features, class_weight)
         self._learn(training)
         table = training.table
         self.scorecard_.observe(table.columns, table.n_rows, training.weights)

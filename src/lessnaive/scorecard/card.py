@@ -300,7 +300,7 @@ class Scorecard:
         keys = ("schema", "classes", "intercept", "terms")
         fields = node.record(*keys, optional=["mean", "importance"])
         schema = Schema.from_plain(fields["schema"])
-        classes = _classes_from_plain(fields["classes"])
+        classes = classes_from_plain(fields["classes"])
         n_classes = len(classes)
         intercept = fields["intercept"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE)
         terms = [term_from_plain(item, schema, n_classes) for item in fields["terms"].items()]
@@ -313,7 +313,8 @@ class Scorecard:
         return _run(self.terms, columns, self.intercept, table.n_rows, output)
 
 
-def _classes_from_plain(node: Node) -> NDArray[Any]:
+def classes_from_plain(node: Node) -> NDArray[Any]:
+    """Return the classes that plain data describes; ModelFormatError if it describes none."""
     classes = node.array()
     if classes.ndim != 1 or len(classes) == 0:
         raise node.error("expected a list of one class or more")

@@ -167,7 +167,7 @@ class ProxNewton(Solver):
 
 
 def enough_rows(loss: Curvature) -> int:
-    """Rows that the curvature is estimated from: enough, and no dearer than the gradient."""
+    """Rows that the curvature is estimated from: enough, and no more costly than the gradient."""
     size = max(1, int(np.prod(loss.shape)))
     enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
     rows = max(_FEWEST_ROWS, enough)

@@ -1,4 +1,4 @@
-"""Streams: what is kept of rows that come without end, and how well they are foretold."""
+"""Streams: what is kept of rows that come without end, and how well they are predicted."""
 
 from lessnaive.stream.baseline import ClassFrequencies
 from lessnaive.stream.memory import memory_bound

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import cast, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.encoding.binning import Binning, Discretization, group_counts
-from lessnaive.likelihood.base import ColumnStatistics
-from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
-from lessnaive.scorecard.terms.encodings import Groups, Intervals
+from lessnaive.encoding.binning import Binning
 from lessnaive.stream.batch import StreamColumn
-from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.stream.settings import StreamParameters
-from lessnaive.stream.values import KeptValues
 
-__all__ = ["current_column", "find_binnings", "last_due"]
+__all__ = ["find_binnings", "last_due"]
 
 # Up to this weight bins are always those of all rows so far: they are found when asked for.
 _ALWAYS_FRESH = 1000.0
@@ -70,63 +64,11 @@ def find_binnings(
     dict of int to Binning
         By place.
     """
-    use_missing, n_bins = parameters.missing == "category", parameters.n_bins
+    known = {j: column for j, column in columns.items() if column.has_values()}
     out: dict[int, Binning] = {}
-    numeric = {j: c for j, c in columns.items() if isinstance(c, NumberSummary) and c.has_values()}
-    if numeric and parameters.numeric in get_args(Discretization):
-        method = cast(Discretization, parameters.numeric)
-        bins = find_bins(list(numeric.values()), method, use_missing=use_missing, n_bins=n_bins)
-        out.update(zip(numeric, bins, strict=True))
-    if parameters.categorical == "modl":
-        named = {j: c for j, c in columns.items() if isinstance(c, KeptValues) and c.has_values()}
-        groups = group_counts(list(named.values()), use_missing=use_missing)
-        out.update(zip(named, groups, strict=True))
+    for kind in dict.fromkeys(type(column) for column in known.values()):
+        own: dict[int, Any] = {j: column for j, column in known.items() if type(column) is kind}
+        # Sums, and columns whose values are not in groups, have none.
+        found = kind.find_binnings(list(own.values()), parameters)
+        out.update(zip(own, found, strict=bool(found)))
     return out
-
-
-def current_column(
-    parameters: StreamParameters, column: StreamColumn, binning: Binning | None
-) -> ColumnStatistics:
-    """Return the statistics of a column as of now.
-
-    Parameters
-    ----------
-    parameters : estimator
-        Whether values are in groups.
-    column : column
-        What is kept of it.
-    binning : Binning or None
-        The bins or groups that are in use.
-
-    Returns
-    -------
-    ColumnStatistics
-    """
-    if isinstance(column, NumberSummary):
-        curve = NUMERIC_LIKELIHOODS.get(parameters.numeric)
-        if curve is not None:
-            return curve.of_points(*column.points(), column.missing)
-        return _bins_now(binning, column)
-    if isinstance(column, KeptValues) and binning is not None and parameters.categorical == "modl":
-        return _groups_now(binning, column)
-    return column
-
-
-def _bins_now(binning: Binning | None, column: NumberSummary) -> Binning:
-    """Return bins with the counts of now; one bin if none were found."""
-    if binning is None:
-        binning = Binning(Intervals([]), np.empty(0), np.empty(0))
-    assert isinstance(binning.encoding, Intervals)
-    counts = column.counts(binning.encoding.edges)
-    return replace(binning, counts=counts, missing=column.missing)
-
-
-def _groups_now(binning: Binning, column: KeptValues) -> Binning:
-    """Return groups with the counts of now; values that came since are among the rest."""
-    assert isinstance(binning.encoding, Groups)
-    table = np.zeros((binning.encoding.n_codes + 1, len(column.missing)))
-    np.add.at(table, binning.encoding.codes_of(column.levels) - 1, column.counts)
-    rest = table[-1] + column.rest
-    return replace(
-        binning, counts=table[:-1], missing=column.missing, rest=rest if rest.any() else None
-    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.encoding.binning import Binning, group_counts
+from lessnaive.likelihood.base import ColumnStatistics
 from lessnaive.likelihood.counts import ValueCounts
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
+from lessnaive.scorecard.terms.encodings import Groups
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Coded, Column, Value
 
@@ -58,6 +63,13 @@ class KeptValues(ValueCounts):
         out._declared = counts._declared
         return out
 
+    def of_classes(self, places: NDArray[np.int64]) -> KeptValues:
+        """Return the counts of some classes; no row is of any other."""
+        out = copy.copy(self)
+        out.counts, out.missing = self.counts[:, places], self.missing[places]
+        out.rest = self.rest[places]
+        return out
+
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor."""
         super().decay(factor)
@@ -86,6 +98,27 @@ class KeptValues(ValueCounts):
         for column in columns:
             column.most = parameters.max_values
         add_values(columns, rows, labels, weights)
+
+    @classmethod
+    def find_binnings(
+        cls, columns: Sequence[KeptValues], parameters: StreamParameters
+    ) -> list[Binning]:
+        """Return the groups of the values of several columns; none if they are not asked for."""
+        if parameters.categorical != "modl":
+            return []
+        return group_counts(columns, use_missing=parameters.missing == "category")
+
+    def current(self, parameters: StreamParameters, binning: Binning | None) -> ColumnStatistics:
+        """Return the counts, or groups with them; values that came since are among the rest."""
+        if binning is None or parameters.categorical != "modl":
+            return self
+        assert isinstance(binning.encoding, Groups)
+        table = np.zeros((binning.encoding.n_codes + 1, len(self.missing)))
+        np.add.at(table, binning.encoding.codes_of(self.levels) - 1, self.counts)
+        rest = table[-1] + self.rest
+        return replace(
+            binning, counts=table[:-1], missing=self.missing, rest=rest if rest.any() else None
+        )
 
     def take(
         self,
@@ -176,8 +209,8 @@ class KeptValues(ValueCounts):
         rest, node = node.pop("rest")
         bound, node = node.pop("bound")
         out = super().from_plain(node, n_classes)
-        out.rest = rest.numbers(n_classes, 0.0)
-        out.bound = bound.numbers(len(out.levels), 0.0)
+        out.rest = rest.numbers(n_classes, 0.0, MOST_WEIGHT_IN_FILES)
+        out.bound = bound.numbers(len(out.levels), 0.0, MOST_WEIGHT_IN_FILES)
         return out
 
 

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
-from lessnaive.models.parameters import SolverParameters
+from lessnaive.models.logistic.problem import (
+    FittedLogistic,
+    LogisticProblem,
+    LogisticSettings,
+    coefficient_shape,
+)
+from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
@@ -36,7 +40,7 @@ _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogisticCV(SolverParameters, FittedLogistic):
+class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -82,6 +86,10 @@ class NBLogisticCV(SolverParameters, FittedLogistic):
         Whether to show a progress bar.
     standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 

@@ -16,6 +16,7 @@ from lessnaive.scorecard.terms.base import (
     TermRow,
     differ,
     numeric_place,
+    seen_elsewhere,
 )
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
@@ -60,6 +61,18 @@ class QuadraticTerm(Term):
     def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Quadratic:
         """Return the values of the column and the parameters."""
         return Quadratic(columns[0].numbers(), self.parameters)
+
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Quadratic, Floats]:
+        """Return the parabolas. A gap that no other row has adds nothing."""
+        operand = self.operand(columns)
+        if seen_elsewhere(self.counts, left_out)[0]:
+            return operand, own
+        parameters = self.parameters.copy()
+        parameters[_QUADRATIC_KEYS.index("missing")] = 0.0
+        gaps = np.isnan(np.asarray(operand.values))
+        return operand._replace(parameters=parameters), np.where(gaps, 0.0, own)
 
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
