@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 # Scores of so many rows and classes are held at a time.
 _MOST_SCORES = 1 << 22
+_SCORES_IN_CACHE = 1 << 16
 
 
 class TermAverages(NamedTuple):
@@ -156,48 +157,85 @@ def averages_by_part(
     -------
     TermAverages
     """
-    shares = np.ones(n_rows) if weights is None else weights
-    largest = shares.max(initial=0.0)
-    if largest == 0:
+    if n_rows == 0 or (weights is not None and not weights.any()):
         return TermAverages(np.zeros(n_classes), 0.0)
-    shares = shares / largest  # so that no sum of weights overflows
+    # So that no sum of weights overflows.
+    shares = None if weights is None else weights / weights.max()
+    total = float(n_rows if shares is None else shares.sum())
     step = max(1, _MOST_SCORES // n_classes)
     parts = [slice(start, start + step) for start in range(0, n_rows, step)]
-    kept = _Part.of(score(parts[0]), shares[parts[0]]) if len(parts) == 1 else None
+    kept = score(parts[0]) if len(parts) == 1 else None
 
-    def part(rows: slice) -> _Part:
-        return kept or _Part.of(score(rows), shares[rows])
+    def pieces() -> Iterator[_Piece]:
+        for part in parts:
+            scores = score(part) if kept is None else kept
+            own = None if shares is None else shares[part]
+            yield from _pieces(scores, own)
 
-    sums = [np.sum(found, axis=0) for found in zip(*(part(p).sums() for p in parts), strict=True)]
+    sums = np.zeros((3, n_classes))
+    for piece in pieces():
+        sums += piece.sums()
     there = np.maximum(sums[2], np.finfo(np.float64).tiny)
     mean, middle = sums[0] / there, sums[1] / there
-    away = sum(part(rows).away(middle) for rows in parts)
-    return TermAverages(mean, float(away / shares.sum()))
+    away = sum(piece.away(middle[:, None]) for piece in pieces())
+    return TermAverages(mean, float(away / total))
 
 
-class _Part(NamedTuple):
-    """Scores of some rows, 0 where a class is ruled out; the same less their mean over classes."""
+class _Piece(NamedTuple):
+    """Scores of a few rows, relative ones, and weights.
+
+    Attributes
+    ----------
+    scores : array of shape (n_classes, n_rows)
+        The scores, 0 where a class is ruled out.
+    relative : array of shape (n_classes, n_rows)
+        The same less their mean over the classes that are possible in the row.
+    possible : array of shape (n_classes, n_rows) or None
+        Which classes these are; None if all are.
+    weights : array of shape (n_rows,) or None
+        The weights, if there are any.
+    """
 
     scores: Floats
     relative: Floats
-    weights: Floats
-    possible: NDArray[np.bool_]
-    rows: Floats
+    possible: NDArray[np.bool_] | None
+    weights: Floats | None
 
-    @classmethod
-    def of(cls, scores: Floats, rows: Floats) -> Self:
-        possible = np.isfinite(scores)
-        scores = np.where(possible, scores, 0.0)
-        n_possible = np.maximum(possible.sum(axis=1), 1)
-        relative = scores - (scores.sum(axis=1) / n_possible)[:, None]
-        return cls(scores, relative, rows[:, None] * possible, possible, rows / n_possible)
-
-    def sums(self) -> tuple[Floats, Floats, Floats]:
-        """Weighted sums of the scores and of the relative ones, and the weights, by class."""
-        weighted = [(self.weights * part).sum(axis=0) for part in (self.scores, self.relative)]
-        return weighted[0], weighted[1], self.weights.sum(axis=0)
+    def sums(self) -> Floats:
+        """Weighted sums over the rows: of scores, of relative ones, and of the weights."""
+        one = np.ones(self.scores.shape[1]) if self.weights is None else self.weights
+        there = one if self.possible is None else one * self.possible
+        parts = (
+            (self.scores, self.relative)
+            if self.weights is None
+            else (self.scores * one, self.relative * there)
+        )
+        sums = [part.sum(axis=1) for part in parts]
+        return np.stack([*sums, np.broadcast_to(there, self.scores.shape).sum(axis=1)])
 
     def away(self, middle: Floats) -> float:
-        """Weighted sum over the rows of how far these are from a middle, on average by class."""
-        distance = np.where(self.possible, np.abs(self.relative - middle), 0.0).sum(axis=1)
-        return float(self.rows @ distance)
+        """Weighted sum over the rows of the mean distance of their classes from a middle."""
+        distance = np.abs(self.relative - middle)
+        if self.possible is None:
+            by_row = distance.sum(axis=0) / len(distance)
+        else:
+            distance[~self.possible] = 0.0
+            by_row = distance.sum(axis=0) / np.maximum(self.possible.sum(axis=0), 1)
+        return float((by_row if self.weights is None else by_row * self.weights).sum())
+
+
+def _pieces(scores: Floats, weights: Floats | None) -> Iterator[_Piece]:
+    """Split rows into pieces that fit into the cache."""
+    n_rows, n_classes = scores.shape
+    step = max(1, _SCORES_IN_CACHE // n_classes)
+    for start in range(0, n_rows, step):
+        own = np.ascontiguousarray(scores[start : start + step].T)
+        some = None if weights is None else weights[start : start + step]
+        if np.isfinite(own.sum()):
+            yield _Piece(own, own - own.sum(axis=0) / n_classes, None, some)
+            continue
+        possible = np.isfinite(own)
+        own[~possible] = 0.0
+        relative = own - own.sum(axis=0) / np.maximum(possible.sum(axis=0), 1)
+        relative[~possible] = 0.0
+        yield _Piece(own, relative, possible, some)
