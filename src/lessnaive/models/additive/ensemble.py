@@ -24,6 +24,7 @@ from lessnaive.models.additive.path import (
     log_losses,
 )
 from lessnaive.models.additive.stacking import stack
+from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
 
 __all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 800.0, 0.005
+_FEWEST_ROWS, _LEAST_GAIN = 500.0, 0.005
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 
@@ -48,14 +49,26 @@ class MemberReport(NamedTuple):
         The penalty that was chosen; None for trees.
     weight : float
         Its weight in the sum.
-    log_loss : float
-        Its own log-loss on held-out rows.
+    log_loss : float or None
+        Its own log-loss on held-out rows; None if no row could be held out.
     """
 
     name: str
     penalty: float | None
     weight: float
-    log_loss: float
+    log_loss: float | None
+
+    @classmethod
+    def from_plain(cls, node: Node) -> MemberReport:
+        """Return the report that plain data describes."""
+        fields = node.record(*cls._fields)
+        penalty, log_loss = fields["penalty"], fields["log_loss"]
+        return cls(
+            fields["name"].text(),
+            None if penalty.is_null() else penalty.number(0.0),
+            fields["weight"].number(0.0),
+            None if log_loss.is_null() else log_loss.number(0.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class Ensemble:
     assembly: Assembly
     members: list[MemberReport]
     pairs: list[Pair]
-    log_loss: float
+    log_loss: float | None
     solutions: list[Solution]
 
 
@@ -130,9 +143,9 @@ def fit_ensemble(
         for member, weight in zip(members, equal, strict=True):
             assembly.add_design(member.design, member.solution.parameters, weight)
         reports = [
-            MemberReport(m.name, m.penalty, w, np.nan) for m, w in zip(members, equal, strict=True)
+            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, equal, strict=True)
         ]
-        return Ensemble(assembly, reports, [], np.nan, solutions)
+        return Ensemble(assembly, reports, [], None, solutions)
     judge = _Judge(inputs, folds)
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, equal)
@@ -183,12 +196,9 @@ def _add_pairs(
     coarse = coarse_columns(inputs, BINS[-1], LEVELS)
     pieces = main_pieces(inputs, lambda c: [Bins(c.place, quantile_cuts(c, 20), 0.1, 5.0)])
     mains = (pieces, encode(pieces, inputs))
-    allowed = np.ones(len(inputs.columns), dtype=bool)
 
     def chosen(rows: Rows) -> list[Pair]:
-        return choose_pairs(
-            inputs, rows[judged[rows]], scores, coarse, mains, settings.pairs, allowed
-        )
+        return choose_pairs(inputs, rows[judged[rows]], scores, coarse, mains, settings.pairs)
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
     *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)

@@ -12,7 +12,8 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers
-from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
+from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
+from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Pair, pair_pieces
 from lessnaive.models.additive.path import FOLD_TOL, Folds, centred, held_out_loss
 
@@ -27,7 +28,7 @@ _FOLD_STEPS = 30
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_RULES = {"leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20}
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.1, 20
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
@@ -65,7 +66,7 @@ def fit_tables(
     tables = pair_pieces(pairs, coarse)
     design = Design([*mains[0], *tables])
     blocks = [*mains[1], *encode(tables, inputs)]
-    fit = Fit(design, blocks, inputs.labels, inputs.weights, inputs.n_classes)
+    fit = make_fit(design, blocks, inputs)
     solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
     return TablesOfPairs(design, coarse, solution, penalty, held_out)
 
@@ -78,17 +79,16 @@ def _path(
     coarse: list[Coarse],
 ) -> tuple[float, float, Floats]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
-    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
     for (train, test), pairs in zip(folds, pairs_of_folds, strict=True):
         tables = pair_pieces(pairs, coarse)
         blocks = [*mains[1], *encode(tables, inputs)]
-        taken = [block.take(train) for block in blocks]
-        w = None if weights is None else weights[train]
-        fits.append(Fit(Design([*mains[0], *tables]), taken, labels[train], w, n_classes))
+        fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    states: list[Floats | None] = [None] * len(folds)
-    best, kept = np.inf, (_PENALTIES[0], np.empty(0))
+    states = [fit.start for fit in fits]
+    best = np.inf
+    kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
     for lam in _PENALTIES:
         scores = np.zeros((inputs.n_rows, n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
@@ -159,8 +159,10 @@ def _boosting(
     learned: Floats,
     judged: Floats | None,
 ) -> _core.PairBoosting:
+    # Trees may not look at columns that must be monotone.
+    free = inputs.signs == 0
     return _core.PairBoosting(
-        [column.codes for column in coarse],
+        [column.codes * np.uint8(free[column.place]) for column in coarse],
         [column.size for column in coarse],
         [column.ordered for column in coarse],
         list(pairs),
@@ -168,5 +170,9 @@ def _boosting(
         inputs.n_classes,
         learned,
         judged,
-        **_RULES,
+        _LEAVES,
+        _RIDGE,
+        _LEAST_WEIGHT,
+        _RATE,
+        _PATIENCE,
     )

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
+from lessnaive.models.additive.monotone import make_fit
 
 __all__ = ["PENALTIES", "FittedMember", "centred", "fit_member", "log_losses", "softmax_logs"]
 
@@ -62,21 +64,20 @@ def fit_member(
 ) -> FittedMember:
     """Choose the penalty of a member by the folds, and fit it to all rows."""
     everything = np.arange(inputs.n_rows)
-    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    labels, n_classes = inputs.labels, inputs.n_classes
     design = None if member.learns_pieces else member.design(inputs, everything)
     encoded = None if design is None else encode(design.pieces, inputs)
     fits, tests = [], []
     for train, test in folds:
         own = member.design(inputs, train) if design is None else design
         blocks = encode(own.pieces, inputs) if encoded is None else encoded
-        w = None if weights is None else weights[train]
-        fits.append(Fit(own, [b.take(train) for b in blocks], labels[train], w, n_classes))
+        fits.append(make_fit(own, blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, inputs, folds, step)
     if design is None:
         design = member.design(inputs, everything)
     encoded = encode(design.pieces, inputs) if encoded is None else encoded
-    fit = Fit(design, encoded, labels, weights, n_classes)
+    fit = make_fit(design, encoded, inputs)
     start = None if member.learns_pieces or not states else np.mean(states, axis=0)
     solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
     step()
@@ -85,7 +86,7 @@ def fit_member(
 
 def _choose(
     fits: list[Fit],
-    tests: list[object],
+    tests: Sequence[_core.AdditiveRows],
     inputs: Inputs,
     folds: Folds,
     step: Callable[[], None],
@@ -99,7 +100,7 @@ def _choose(
     )
     if not folds:
         return kept
-    states: list[Floats | None] = [None] * len(fits)
+    states = [fit.start for fit in fits]
     for lam in PENALTIES:
         scores = np.zeros((inputs.n_rows, inputs.n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
