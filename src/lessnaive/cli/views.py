@@ -184,7 +184,10 @@ def _signed(scores: NDArray[np.float64]) -> list[Text]:
 def _show_importance(names: list[str], importance: NDArray[np.float64], display: Display) -> None:
     known = np.nan_to_num(importance)
     bars = known / max(known.max(initial=0.0), np.finfo(np.float64).tiny)
-    shown = ["unknown" if np.isnan(i) else f"{i:.3f}" for i in importance.tolist()]
+    shown = [
+        "unknown" if np.isnan(i) else f"{i:.3f}" if i < 1e6 else f"{i:.3g}"
+        for i in importance.tolist()
+    ]
     _show_bars(["column", "importance"], names, shown, bars, display)
 
 
