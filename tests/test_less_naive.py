@@ -20,8 +20,6 @@ from lessnaive.models.additive.path import centred, fit_member
 from lessnaive.table.training import read_training
 from lessnaive.validation.folds import split_rows
 
-FAST = {"tol": 1e-9}
-
 
 def mixed(n_rows=400, n_classes=2, seed=0, gaps=0.1):
     """Numbers, a column with few values, text and a flag; some cells are missing."""
@@ -62,7 +60,7 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     X, y = mixed(500, n_classes)
     inputs = inputs_of(X, y)
     folds = split_rows(5, inputs.labels, 0)
-    members = [fit_member(m, inputs, folds, tol=1e-6, max_iter=100) for m in MEMBERS]
+    members = [fit_member(m, inputs, inputs, folds, tol=1e-8, max_iter=100) for m in MEMBERS]
     model = LessNaiveClassifier(pairs=0).fit(X, y)
     assert [m.penalty for m in model.members_] == [m.penalty for m in members]
     total = np.zeros((len(y), n_classes))
@@ -283,6 +281,6 @@ def test_penguins():
 
 def test_without_folds_nothing_is_chosen():
     X, y = mixed(100)
-    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-6, 100, None), lambda: None)
+    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 3] * 3)
     assert found.log_loss is None

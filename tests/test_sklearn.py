@@ -106,7 +106,7 @@ class NaiveBayesOnStrings(ln.NaiveBayes):
         ln.NBLogistic(penalty="l2", lam=0.1, standardize=False),
         ln.NBLogisticCV(n_lams=4, cv=2),
         ln.LessNaiveClassifier(),
-        ln.LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-9),
+        ln.LessNaiveClassifier(pairs=0, class_weight="balanced", cv=3, tol=1e-12),
         ln.LessNaiveClassifier(categorical_features="all", pairs=2, n_jobs=2),
         ln.HybridLRNB(),
         ln.HybridLRNB(assignment=[0], lam=0.1, numeric="mdlp", categorical_features="all"),

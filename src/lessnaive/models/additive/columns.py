@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,6 +111,17 @@ class Inputs:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.labels)
+
+    def take(self, rows: NDArray[np.intp]) -> Inputs:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        columns: list[Numbers | Categories] = [
+            replace(column, codes=column.codes[rows])
+            if isinstance(column, Categories)
+            else replace(column, values=column.values[rows], weights=weights)
+            for column in self.columns
+        ]
+        return replace(self, columns=columns, labels=self.labels[rows], weights=weights)
 
     @property
     def n_outputs(self) -> int:

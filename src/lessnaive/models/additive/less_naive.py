@@ -91,7 +91,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         Number of models side by side, in threads. The result does not depend on it.
     verbose : bool, default=False
         Whether to show a progress bar.
-    tol : float, default=1e-6
+    tol : float, default=1e-8
         A model is fitted when the next step promises to lower its objective by less than this per
         row (per unit of weight).
     max_iter : int, default=100
@@ -171,7 +171,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
         self.pairs = pairs

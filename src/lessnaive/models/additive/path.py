@@ -56,27 +56,29 @@ class FittedMember:
 def fit_member(
     member: Member,
     inputs: Inputs,
+    some: Inputs,
     folds: Folds,
     *,
     tol: float,
     max_iter: int,
     step: Callable[[], None] = lambda: None,
 ) -> FittedMember:
-    """Choose the penalty of a member by the folds, and fit it to all rows."""
+    """Choose the penalty of a member by the folds of some of the rows, and fit it to all rows."""
     everything = np.arange(inputs.n_rows)
-    labels, n_classes = inputs.labels, inputs.n_classes
+    labels, n_classes = some.labels, some.n_classes
     design = None if member.learns_pieces else member.design(inputs, everything)
-    encoded = None if design is None else encode(design.pieces, inputs)
+    encoded = None if design is None else encode(design.pieces, some)
     fits, tests = [], []
     for train, test in folds:
-        own = member.design(inputs, train) if design is None else design
-        blocks = encode(own.pieces, inputs) if encoded is None else encoded
-        fits.append(make_fit(own, blocks, inputs, train))
+        own = member.design(some, train) if design is None else design
+        blocks = encode(own.pieces, some) if encoded is None else encoded
+        fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    penalty, held_out, states = _choose(fits, tests, inputs, folds, step)
+    penalty, held_out, states = _choose(fits, tests, some, folds, step)
     if design is None:
         design = member.design(inputs, everything)
-    encoded = encode(design.pieces, inputs) if encoded is None else encoded
+    if encoded is None or some is not inputs:
+        encoded = encode(design.pieces, inputs)
     fit = make_fit(design, encoded, inputs)
     start = None if member.learns_pieces or not states else np.mean(states, axis=0)
     solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
