@@ -44,7 +44,7 @@ def mixed(n_rows=400, n_classes=2, seed=0, gaps=0.1):
 
 
 def inputs_of(X, y, weights=None):
-    training = read_training(X, y, weights, "from_dtype").kept()
+    training = read_training(X, y, weights, "from_dtype").cached()
     return read_inputs(training, None, np.zeros(len(training.schema), dtype=np.int64))
 
 
