@@ -18,7 +18,7 @@ def without_each_row(X, y, **options) -> DenseEvidence:
     for i in range(len(y)):
         others = np.arange(len(y)) != i
         card = NaiveBayes(**options).fit(X[others], y[others]).scorecard_
-        explained = np.asarray(card.explain(X[i : i + 1]))[0]
+        explained = np.asarray(card.explain(X[i : i + 1], centred=False))[0]
         evidence.append(explained[1:].T)
         intercept.append(explained[0])
     labels = np.searchsorted(np.unique(y), y)

@@ -44,7 +44,7 @@ def mixed(n_rows=400, n_classes=2, seed=0, gaps=0.1):
 
 
 def inputs_of(X, y, weights=None):
-    training = read_training(X, y, weights, "from_dtype").kept()
+    training = read_training(X, y, weights, "from_dtype").cached()
     return read_inputs(training, None, np.zeros(len(training.schema), dtype=np.int64))
 
 
@@ -203,16 +203,16 @@ def test_missing_and_unseen(pairs):
     X["gap"] = np.where(y == 1, np.nan, 1.0)
     model = LessNaiveClassifier(pairs=pairs).fit(X, y)
     row = X.iloc[:1].assign(gap=1.0)
-    base = model.scorecard_.explain(row)[0]
+    base = model.scorecard_.explain(row, centred=False)[0]
     for place, name in enumerate(X.columns[:4], start=1):
-        gone = model.scorecard_.explain(row.assign(**{name: np.nan}))[0]
+        gone = model.scorecard_.explain(row.assign(**{name: np.nan}), centred=False)[0]
         assert not gone[place].any()  # no gaps in training: nothing is added
-    unseen = model.scorecard_.explain(row.assign(kind="violet"))[0]
+    unseen = model.scorecard_.explain(row.assign(kind="violet"), centred=False)[0]
     assert not unseen[4].any()
     for place, name in enumerate(model.scorecard_.terms[6:], start=7):
         if "kind" in name.name:
             assert not unseen[place].any()
-    gone = model.scorecard_.explain(row.assign(gap=np.nan))[0]
+    gone = model.scorecard_.explain(row.assign(gap=np.nan), centred=False)[0]
     assert gone[6, 1] - gone[6, 0] > base[6, 1] - base[6, 0] + 2  # gaps are a value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from typing import Any
 
 import click
@@ -91,14 +92,16 @@ def _rule(label: Any, threshold: float) -> str:
 @click.option(
     "--absolute",
     is_flag=True,
-    help="Show log-probabilities as they are, not relative to their mean over the classes.",
+    help="Show log-probabilities as they are, not relative to the average row and to their mean "
+    "over the classes.",
 )
 @table_options
 def explain_command(model_path: str, file: TableFile, row: int, absolute: bool) -> None:
     """Explain what the model in the file MODEL says of one row of TABLE.
 
-    Shows what each column adds to the score of each class, the strongest first. The scores add up
-    to a total, and the totals make the probabilities.
+    Shows what each column adds to the score of each class, the strongest first, relative to what
+    it adds in the average row of the training data: (base) holds the scores of that row. All of
+    them add up to a total, and the totals make the probabilities.
 
     Example: lessnaive explain model.json penguins.csv --row 5
     """
@@ -109,7 +112,7 @@ def explain_command(model_path: str, file: TableFile, row: int, absolute: bool) 
     if row > table.num_rows:
         raise InputError(f"--row {row} is too large: {file.name} has {table.num_rows} rows.")
     one = table.slice(row - 1, 1)
-    contributions = model.scorecard_.explain(one)
+    contributions = model.scorecard_.explain(one, centred=not absolute)
     cells = [column[0].as_py() for column in one.columns]
     values = {
         term.name: ", ".join(_shown(cells[place]) for place in term.inputs)
@@ -129,22 +132,32 @@ def explain_command(model_path: str, file: TableFile, row: int, absolute: bool) 
     metavar="N",
     help="Number of columns to show in detail.",
 )
-def show_command(model_path: str, top: int) -> None:
+@click.option(
+    "--all",
+    "every_value",
+    is_flag=True,
+    help="Show all values and intervals of these columns, not only those that say most.",
+)
+def show_command(model_path: str, top: int, every_value: bool) -> None:
     """Show what the model in the file MODEL has learned.
 
-    Shows the classes with their probabilities before anything is known of a row, and which columns
-    say most about the class. For the strongest columns it shows what each value adds to the score
-    of each class, relative to the mean over the classes; for a column of numbers, the mean and
-    the spread in each class.
+    Shows the classes with their probabilities before anything is known of a row, and the importance
+    of each column: how far it moves the scores of the classes away from those of the average row,
+    on average over the rows and classes of the training data. For the strongest columns it shows
+    what each value adds to the score of each class, relative to the average row and to the mean
+    over the classes; for a line, what one standard deviation adds, and the way from the 10th to the
+    90th percentile; for a normal distribution, the mean and the spread in each class.
 
     Example: lessnaive show model.json
     """
     from lessnaive.cli.views import show_model
 
-    show_model(read_model(model_path).scorecard_, top, Display())
+    show_model(read_model(model_path).scorecard_, top, Display(), every_value=every_value)
 
 
 def _shown(value: Any) -> str:
     if value is None or value != value:
         return "(missing)"
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
     return printable(f"{value:.6g}" if isinstance(value, float) else str(value), 40)

@@ -97,5 +97,4 @@ def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
     A column with a single bin does not, nor does one whose values say the same about all classes.
     """
     places = [j for j, term in enumerate(card.terms) if term.is_informative()]
-    terms = [card.terms[j] for j in places]
-    return places, Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
+    return places, card.part(places)

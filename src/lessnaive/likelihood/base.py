@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
+from lessnaive.scorecard.averages import TypicalValues
 from lessnaive.table import Column
 
 __all__ = [
@@ -145,6 +146,10 @@ class ColumnStatistics(ABC):
         -------
         OwnScores
         """
+
+    def typical_values(self) -> TypicalValues | None:
+        """Return values that stand for those of all rows; None where the term has counted them."""
+        return None
 
     def table(self, *, use_missing: bool) -> Floats | None:
         """Return the weight of each value by class; None for numbers, which have none."""

@@ -135,7 +135,8 @@ def current_naive_bayes(
     """Return the naive Bayes of all rows so far, for a model of this name."""
     columns = stream.current(parameters)
     statistics = NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
-    card = make_scorecard(EvidenceSettings.of(parameters), statistics, model)
+    settings = EvidenceSettings.of(parameters)
+    card = make_scorecard(settings, statistics, model, with_averages=True)
     return LearnedNaiveBayes(card, statistics)
 
 

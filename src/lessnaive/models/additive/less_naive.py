@@ -154,7 +154,6 @@ class LessNaiveClassifier(ScorecardClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    importances_: Floats
     pairs_: list[tuple[str, str]]
     members_: list[MemberReport]
     cv_log_loss_: float | None
@@ -220,10 +219,9 @@ class LessNaiveClassifier(ScorecardClassifier):
         scorecard = Scorecard(
             type(self).__name__, training.schema, training.classes, assembly.intercept, terms
         )
-        importances = _importances(scorecard, training, inputs.weights)
+        scorecard.observe(training.table.columns, training.table.n_rows, inputs.weights)
         self._set_columns_and_classes(training.schema, training.classes)
         self._scorecard = scorecard
-        self.importances_ = importances
         names = training.schema.names
         self.pairs_ = [(names[a], names[b]) for a, b in found.pairs]
         self.members_ = found.members
@@ -238,9 +236,13 @@ class LessNaiveClassifier(ScorecardClassifier):
             )
         return self
 
+    @property
+    def importances_(self) -> Floats:
+        """Mean absolute centred contribution of each term, in the order of ``scorecard_.terms``."""
+        return self._fitted_scorecard().importance
+
     def _state_to_plain(self) -> dict[str, Any]:
         return {
-            "importances": self.importances_.tolist(),
             "pairs": [list(pair) for pair in self.pairs_],
             "members": [report._asdict() for report in self.members_],
             "cv_log_loss": self.cv_log_loss_,
@@ -249,10 +251,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         }
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        fields = state.record(
-            "importances", "pairs", "members", "cv_log_loss", "n_iter", "converged"
-        )
-        self.importances_ = fields["importances"].numbers(len(scorecard.terms), 0.0)
+        fields = state.record("pairs", "members", "cv_log_loss", "n_iter", "converged")
         names = set(scorecard.schema.names)
         self.pairs_ = []
         for item in fields["pairs"].items():
@@ -313,18 +312,3 @@ def _class_weights(
     if not (np.isfinite(by_class) & (by_class > 0)).all():
         raise ValueError("class_weight must hold finite numbers above 0.")
     return by_class
-
-
-def _importances(scorecard: Scorecard, training: Training, weights: Floats | None) -> Floats:
-    """Mean absolute contribution of each term, relative to its mean over the training rows."""
-    w = np.ones(training.table.n_rows) if weights is None else weights
-    columns = training.table.columns
-    out = np.empty(len(scorecard.terms))
-    zero = np.zeros(len(scorecard.classes))
-    for place, term in enumerate(scorecard.terms):
-        alone = Scorecard("", scorecard.schema, scorecard.classes, zero, [term])
-        scores = alone.score_columns(columns, training.table.n_rows)
-        scores -= scores.mean(axis=1, keepdims=True)
-        away = np.abs(scores - np.average(scores, axis=0, weights=w)).mean(axis=1)
-        out[place] = np.average(away, weights=w)
-    return out
