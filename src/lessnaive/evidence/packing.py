@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms.operands import Operand, Work
+from lessnaive.scorecard.terms.base import Operand, Work
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 

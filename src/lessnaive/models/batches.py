@@ -16,7 +16,7 @@ from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
 from lessnaive.table.class_weight import times_class_weight
-from lessnaive.table.rows import RowsOfColumn
+from lessnaive.table.column import RowsOfColumn
 
 __all__ = [
     "StreamModel",

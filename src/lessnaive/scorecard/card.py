@@ -20,12 +20,11 @@ from lessnaive.scorecard.averages import (
 )
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
+from lessnaive.scorecard.terms.base import Work
 from lessnaive.scorecard.terms.encodings import SharedCodes
-from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
-from lessnaive.table.column import infinite_value
+from lessnaive.table.column import RowsOfColumn, infinite_value
 from lessnaive.table.making import Backend, make_frame
-from lessnaive.table.rows import RowsOfColumn
 
 __all__ = ["Scorecard"]
 

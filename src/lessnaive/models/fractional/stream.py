@@ -22,7 +22,7 @@ from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import decayed_weights
 from lessnaive.table import Column
-from lessnaive.table.rows import CachedColumn, RowsOfColumn
+from lessnaive.table.column import CachedColumn, RowsOfColumn
 
 __all__ = ["FractionalStream"]
 

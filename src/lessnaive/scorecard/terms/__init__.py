@@ -1,8 +1,15 @@
 """Terms of a scorecard: each turns one or more input columns into a score for each class."""
 
-from lessnaive.scorecard.terms.base import LARGEST_SCORE, Term, TermRow
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Lookup,
+    PairLookup,
+    Piecewise,
+    Quadratic,
+    Term,
+    TermRow,
+)
 from lessnaive.scorecard.terms.linear import LinearTerm
-from lessnaive.scorecard.terms.operands import Lookup, PairLookup, Piecewise, Quadratic
 from lessnaive.scorecard.terms.pair import PairTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.quadratic import QuadraticTerm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    Quadratic,
     Segments,
     Term,
     TermRow,
@@ -19,13 +20,66 @@ from lessnaive.scorecard.terms.base import (
     numeric_place,
 )
 from lessnaive.scorecard.terms.encodings import SharedCodes
-from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
-from lessnaive.scorecard.terms.spread import Spread
 from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Column, Kind, Schema
 
-__all__ = ["LinearTerm"]
+__all__ = ["LinearTerm", "Spread"]
+
+# Sums of weights that should be a tenth of the whole may miss it by this share.
+_ROUNDING = 1e-12
+
+
+class Spread(NamedTuple):
+    """Standard deviation and percentiles of the values of a column that are not missing.
+
+    Attributes
+    ----------
+    deviation : float
+        The standard deviation, of the weighted rows as they are.
+    low, high : float
+        The 10th and the 90th percentile: the smallest value that at least 10 % (90 %) of the
+        weight do not exceed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lessnaive.scorecard.terms.linear import Spread
+    >>> Spread.of(np.arange(10.0))
+    Spread(deviation=2.8722813232690143, low=0.0, high=8.0)
+    """
+
+    deviation: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats | None = None) -> Self | None:
+        """Return the spread of values; None if all are missing."""
+        shares = np.ones(len(values)) if weights is None else weights
+        there = ~np.isnan(values) & (shares > 0)
+        if not there.any():
+            return None
+        order = np.argsort(values[there], kind="stable")
+        sorted_values, shares = values[there][order], shares[there][order]
+        shares = shares / shares.max()  # so that no sum of weights overflows
+        until = np.cumsum(shares)
+        wanted = np.array([0.1, 0.9]) * until[-1] * (1 - _ROUNDING)
+        low, high = sorted_values[np.searchsorted(until, wanted)].tolist()
+        away = sorted_values - np.average(sorted_values, weights=shares)
+        largest = float(np.abs(away).max())
+        if largest == 0:
+            return cls(0.0, low, high)
+        variance = np.average((away / largest) ** 2, weights=shares)
+        return cls(largest * float(np.sqrt(variance)), low, high)
+
+    @classmethod
+    def from_plain(cls, node: Node) -> Self:
+        """Return the spread that plain data describes; ModelFormatError if it describes none."""
+        deviation, low, high = node.numbers(3).tolist()
+        if deviation < 0 or low > high:
+            raise node.error("expected a standard deviation from 0 on, and two ascending numbers")
+        return cls(deviation, low, high)
 
 
 class LinearTerm(Term):

@@ -12,6 +12,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    Quadratic,
     Term,
     TermRow,
     differ,
@@ -21,7 +22,6 @@ from lessnaive.scorecard.terms.base import (
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.normal import normal_points
-from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, number_of
 from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Column, Kind, Schema
