@@ -15,7 +15,7 @@ from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.likelihood.base import LikelihoodSettings
 from lessnaive.likelihood.bernoulli import broadcast_beta
-from lessnaive.likelihood.logarithm import log_ratio
+from lessnaive.likelihood.categorical import log_ratio
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 
 __all__ = [

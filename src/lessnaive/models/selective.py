@@ -16,7 +16,7 @@ from lessnaive.evidence.settings import (
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
 )
-from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
@@ -162,7 +162,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         )
         weights = np.zeros(len(training.schema))
         weights[search.columns] = 1.0
-        self._adopt(weighted(card, weights), weights, statistics.class_count)
+        self._adopt(card.weighted(weights), weights, statistics.class_count)
         self._set_path(search.path, search.n_evaluations)
 
     @property

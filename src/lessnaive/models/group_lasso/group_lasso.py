@@ -18,8 +18,7 @@ from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate, split_rows
 from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["GroupLassoNB"]

@@ -23,15 +23,19 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
-from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
+from lessnaive.models.solving import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import (
+    Fold,
+    choose,
+    cross_validate,
+    split_rows,
+    summarize,
+)
 from lessnaive.validation.metrics import SCORES
 
 __all__ = ["HybridLRNB"]

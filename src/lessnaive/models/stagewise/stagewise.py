@@ -22,7 +22,7 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import best
+from lessnaive.validation.cross_validation import best
 
 __all__ = ["StagewiseNB"]
 
