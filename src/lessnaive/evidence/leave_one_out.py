@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.naive_bayes import NaiveBayesStatistics, make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistics, make_scorecard
 from lessnaive.table.training import Training
 
 __all__ = ["OwnEvidence", "own_evidence"]

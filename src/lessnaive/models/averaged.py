@@ -14,8 +14,11 @@ from sklearn.utils import check_random_state
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.costs import column_costs, informative_part
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    learn_naive_bayes,
+)
 from lessnaive.loss.weighted import gather_evidence
 from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters

@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lessnaive._sklearn import parameter_names
-from lessnaive.evidence.naive_bayes import LearnedNaiveBayes, NaiveBayesStatistics, make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings, check_priors
+from lessnaive.evidence.naive_bayes import (
+    EvidenceSettings,
+    LearnedNaiveBayes,
+    NaiveBayesStatistics,
+    check_priors,
+    make_scorecard,
+)
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
 from lessnaive.table.class_weight import times_class_weight

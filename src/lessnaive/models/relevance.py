@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import find_binnings
-from lessnaive.evidence.naive_bayes import NaiveBayesStatistics, learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    NaiveBayesStatistics,
+    learn_naive_bayes,
+)
 from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.table.training import Training

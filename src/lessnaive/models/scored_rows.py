@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.scored_rows import ScoredFolds, ScoredRows
 from lessnaive.table.training import Training

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    learn_naive_bayes,
 )
 from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.blas import OneBlasThread
 from lessnaive.evidence.costs import check_costs, informative_part
-from lessnaive.evidence.settings import check_priors
+from lessnaive.evidence.naive_bayes import check_priors
 from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    learn_naive_bayes,
+)
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    learn_naive_bayes,
 )
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path

@@ -7,8 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes, make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes, make_scorecard
 from lessnaive.models.stagewise.level_scores import LevelScores
 from lessnaive.models.stagewise.path import PathRules, StagewisePath, losses, walk
 from lessnaive.scorecard import Scorecard

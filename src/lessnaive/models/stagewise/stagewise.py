@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated

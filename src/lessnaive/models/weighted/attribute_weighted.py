@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import StrOptions
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.solving import SolverSettings, minimize

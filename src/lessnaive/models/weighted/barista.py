@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.loss.weighted import gather_evidence
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters

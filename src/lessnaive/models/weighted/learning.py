@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.leave_one_out import own_evidence
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import Lipschitz, WeightedEvidenceLoss
 from lessnaive.loss.weighted import gather_evidence
 from lessnaive.models.solving import (
