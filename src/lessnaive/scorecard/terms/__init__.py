@@ -9,10 +9,9 @@ from lessnaive.scorecard.terms.base import (
     Term,
     TermRow,
 )
-from lessnaive.scorecard.terms.linear import LinearTerm
 from lessnaive.scorecard.terms.pair import PairTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
-from lessnaive.scorecard.terms.quadratic import QuadraticTerm
+from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.registry import term_from_plain
 from lessnaive.scorecard.terms.table import TableTerm
 

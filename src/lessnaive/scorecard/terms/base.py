@@ -37,6 +37,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
 
+#: Scores in files are at most this large, so that no sum of them overflows.
+LARGEST_SCORE = 1e200
+# Weights that should add up to one may miss it by this much.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Work:
@@ -156,12 +161,6 @@ def _codes(codes: Codes, shift: int, places: NDArray[Any] | None, n_codes: int) 
         out = places[out].astype(np.int64)
     # As in the kernel: what is beyond the table on either side is its last row.
     return np.where((out < 0) | (out >= n_codes), n_codes - 1, out)
-
-
-#: Scores in files are at most this large, so that no sum of them overflows.
-LARGEST_SCORE = 1e200
-# Weights that should add up to one may miss it by this much.
-_ROUNDING = 1e-9
 
 
 class TermRow(NamedTuple):
