@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from lessnaive import BaristaNB
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.models.weighted.learning import gather
 from lessnaive.table.training import read_training
 

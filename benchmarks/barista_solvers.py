@@ -26,7 +26,7 @@ import numpy as np
 
 from lessnaive import BaristaNB
 from lessnaive.datasets import fetch
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighted.learning import gather
 from lessnaive.penalty import ElasticNet

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV
-from lessnaive.validation.choice import choose, summarize
+from lessnaive.validation.cross_validation import choose, summarize
 
 __all__ = ["METHODS", "PENALIZED", "RULES", "Estimate", "estimate", "measures"]
 

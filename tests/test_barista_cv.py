@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 import lessnaive
 from lessnaive import BaristaNB, BaristaNBCV
-from lessnaive.validation.choice import Summary, choose, summarize
+from lessnaive.validation.cross_validation import Summary, choose, summarize
 from weighted_tables import generated, table
 
 GRID = ([3.0, 0.3], [1.0, 0.05, 10.0])

@@ -10,8 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, Strat
 from lessnaive import BaristaNBCV, GroupLassoNB, SelectiveNB, StagewiseNB, _core
 from lessnaive.datasets import load_penguins
 from lessnaive.table.training import read_training
-from lessnaive.validation.cross_validation import cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import cross_validate, split_rows
 
 LABELS = np.array([0, 1, 1, 0, 2, 1, 0, 2, 0, 1, 0, 0, 1, 1, 2])
 

@@ -13,8 +13,7 @@ import lessnaive
 from curve_models import MODELS, REFUSING
 from lessnaive import NaiveBayes
 from lessnaive.evidence.leave_one_out import own_evidence
-from lessnaive.evidence.settings import EvidenceSettings
-from lessnaive.evidence.statistics import count_table
+from lessnaive.evidence.naive_bayes import EvidenceSettings, count_table
 from lessnaive.exceptions import TableError
 from lessnaive.likelihood.knots import choose_knots
 from lessnaive.table.training import read_training

@@ -18,7 +18,7 @@ from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import centred, fit_member
 from lessnaive.table.training import read_training
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import split_rows
 
 
 def mixed(n_rows=400, n_classes=2, seed=0, gaps=0.1):

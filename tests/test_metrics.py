@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.utils.fixes import parse_version
 
-from lessnaive.validation.choice import best, summarize
+from lessnaive.validation.cross_validation import best, summarize
 from lessnaive.validation.metrics import SCORES, accuracy, auc, brier, log_loss
 
 N_ROWS = 80

@@ -12,7 +12,7 @@ from lessnaive import NaiveBayes, NBLogistic
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.plain import Node
 from lessnaive.scorecard import LinearTerm
-from lessnaive.scorecard.terms.spread import Spread
+from lessnaive.scorecard.terms.polynomial import Spread
 from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Kind
 

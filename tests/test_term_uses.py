@@ -14,8 +14,9 @@ import pytest
 import lessnaive
 from lessnaive import NaiveBayes, Scorecard, _core
 from lessnaive.cli.running import run
-from lessnaive.evidence.packing import OwnEvidence, gather_evidence
+from lessnaive.evidence.leave_one_out import OwnEvidence
 from lessnaive.exceptions import ModelFormatError
+from lessnaive.loss.weighted import gather_evidence
 from lessnaive.plain import Node
 from lessnaive.scorecard import LinearTerm, PairTerm, PiecewiseTerm
 from lessnaive.scorecard.blending import blended

@@ -15,11 +15,15 @@ from lessnaive.cli.cells import has_values
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.table import encode_labels
-from lessnaive.validation.choice import summarize
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import Rows, split_rows
+from lessnaive.validation.cross_validation import (
+    Fold,
+    Rows,
+    cross_validate,
+    progress,
+    split_rows,
+    summarize,
+)
 from lessnaive.validation.metrics import accuracy, auc, brier, log_loss
-from lessnaive.validation.progress import progress
 
 __all__ = ["METRICS", "Evaluation", "evaluate", "is_worse"]
 

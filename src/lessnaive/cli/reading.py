@@ -20,7 +20,7 @@ from lessnaive.cli.csv_errors import csv_trouble
 from lessnaive.cli.csv_parsing import line_with_nul, parse_csv
 from lessnaive.cli.dialect import ENCODING_HINT, HEAD_BYTES, Dialect, binary_data, decoder
 from lessnaive.cli.errors import InputError
-from lessnaive.table.kinds import Kind
+from lessnaive.table.objects import Kind
 
 __all__ = ["TableFile"]
 

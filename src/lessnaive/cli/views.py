@@ -15,7 +15,7 @@ from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse
 from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
 from lessnaive.scorecard.terms import TermRow
-from lessnaive.validation.choice import summarize
+from lessnaive.validation.cross_validation import summarize
 
 __all__ = ["show_evaluation", "show_explanation", "show_model"]
 

@@ -192,8 +192,6 @@ def find_binnings(
     dict of int to Binning
         By the place of the column; only columns with values.
     """
-    if numeric is None and not group:
-        return {}
     if training.weights is not None and training.weights.sum() > MOST_WEIGHT:
         raise ValueError(
             "sample_weight adds up to more than 2**53, where counts are no longer exact: scale it "

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.evidence.statistics import NaiveBayesStatistics
+from lessnaive.evidence.naive_bayes import NaiveBayesStatistics
 from lessnaive.scorecard import Scorecard
 
 __all__ = ["check_costs", "column_costs", "informative_part"]

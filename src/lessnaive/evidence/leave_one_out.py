@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from lessnaive.evidence.naive_bayes import make_scorecard
-from lessnaive.evidence.packing import OwnEvidence
-from lessnaive.evidence.settings import EvidenceSettings
-from lessnaive.evidence.statistics import NaiveBayesStatistics
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistics, make_scorecard
 from lessnaive.table.training import Training
 
-__all__ = ["own_evidence"]
+__all__ = ["OwnEvidence", "own_evidence"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OwnEvidence:
+    """What is said about a row's own class by the other rows.
+
+    Attributes
+    ----------
+    intercept : array of shape (n_classes,)
+        The intercept of the own class.
+    terms : list of array
+        For a table its scores, in the same shape; for a curve one number per row.
+    sharpness : list of (array or None)
+        For a parabola whose variance all classes share, the ratio of that variance to the one
+        without the row, one number per row: leaving a row out changes the other classes too.
+    left_out : float
+        The weight of what is left out. A value of no more weight is unseen without its row, and
+        adds nothing to any class.
+    """
+
+    intercept: Floats
+    terms: list[Floats]
+    sharpness: list[Floats | None]
+    left_out: float
 
 
 def own_evidence(

@@ -1,16 +1,241 @@
-"""Naive Bayes of a table: what every model of the family begins with."""
+"""From a table to naive Bayes: settings, what is counted, and the scorecard that comes of it."""
 
 from __future__ import annotations
 
 import copy
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import repeat
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self, cast, get_args
 
-from lessnaive.evidence.settings import EvidenceSettings, log_prior
-from lessnaive.evidence.statistics import NaiveBayesStatistics, count_table
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lessnaive import _core
+from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.encoding.binning import Binning, Discretization, find_binnings
+from lessnaive.likelihood.base import (
+    AdditiveStatistics,
+    ColumnStatistics,
+    LikelihoodSettings,
+    update_all,
+)
+from lessnaive.likelihood.bernoulli import broadcast_beta
+from lessnaive.likelihood.categorical import log_ratio
+from lessnaive.likelihood.counts import ValueCounts
+from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.scorecard import Scorecard
-from lessnaive.table.training import Training
+from lessnaive.table import Kind, Schema
+from lessnaive.table.training import Training, warn_of_empty
 
-__all__ = ["LearnedNaiveBayes", "learn_naive_bayes", "make_scorecard"]
+__all__ = [
+    "CLASS_WEIGHT_CONSTRAINTS",
+    "GENERATIVE_CONSTRAINTS",
+    "EvidenceSettings",
+    "LearnedNaiveBayes",
+    "NaiveBayesStatistics",
+    "check_priors",
+    "count_table",
+    "learn_naive_bayes",
+    "log_prior",
+    "make_scorecard",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceSettings(LikelihoodSettings):
+    """How a table becomes naive Bayes.
+
+    Attributes
+    ----------
+    numeric, smoothing, missing, variance_floor, beta, categorical, n_bins, priors
+        As the parameters of :class:`~lessnaive.NaiveBayes`.
+    """
+
+    categorical: str = "values"
+    n_bins: int = 10
+    priors: str | ArrayLike = "smoothed"
+
+    def by_column(self, n_classes: int, n_columns: int) -> Iterator[Self]:
+        """Yield the settings of each column: `beta` as one number per class."""
+        if self.beta is None:
+            yield from repeat(self, n_columns)
+            return
+        given = broadcast_beta(self.beta, n_classes, n_columns)
+        for j in range(n_columns):
+            yield replace(self, beta=(given[0, :, j], given[1, :, j]))
+
+    @classmethod
+    def of(cls, estimator: Any, **fixed: Any) -> Self:
+        """Return the settings that an estimator has as parameters.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Parameters that it does not have keep their defaults.
+        **fixed
+            Settings that do not depend on its parameters.
+
+        Returns
+        -------
+        EvidenceSettings
+        """
+        names = [field.name for field in fields(cls) if hasattr(estimator, field.name)]
+        return cls(**{**{name: getattr(estimator, name) for name in names}, **fixed})
+
+
+#: What values the parameters of estimators that become these settings, and
+#: ``categorical_features``, may have.
+GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
+    "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
+    "numeric": [StrOptions({*NUMERIC_LIKELIHOODS, *get_args(Discretization)})],
+    "categorical": [StrOptions({"values", "modl"})],
+    "n_bins": [Interval(Integral, 2, 1_000_000, closed="both")],
+    "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
+    "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
+    "missing": [StrOptions({"ignore", "category"})],
+    "variance_floor": [Interval(Real, 0, None, closed="left")],
+}
+
+#: What values ``class_weight`` may have, in the models that learn by a loss.
+CLASS_WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {
+    "class_weight": [StrOptions({"balanced"}), Mapping, None]
+}
+
+
+def log_prior(
+    priors: str | ArrayLike, class_count: NDArray[np.float64], left_out: float = 0.0
+) -> NDArray[np.float64]:
+    """Log-probability of each class.
+
+    Parameters
+    ----------
+    priors : str or array-like
+        "smoothed": (N_c + 1/C) / (N + 1); "laplace": (N_c + 1) / (N + C); "empirical": N_c / N;
+        "uniform": 1 / C; or the probabilities themselves.
+    class_count : array of shape (n_classes,)
+        Weight of each class.
+    left_out : float, default=0.0
+        Weight that is taken off each class, but not off the total: the probability of a row's own
+        class, up to a factor that all classes share, if the row is left out.
+
+    Returns
+    -------
+    array of shape (n_classes,)
+    """
+    n_classes = len(class_count)
+    if isinstance(priors, str):
+        if priors == "uniform":
+            return np.full(n_classes, -np.log(n_classes))
+        each = {"smoothed": 1.0 / n_classes, "laplace": 1.0, "empirical": 0.0}[priors]
+        rest = np.maximum(class_count - left_out, 0.0)
+        return log_ratio(rest + each, class_count.sum() + each * n_classes)
+    check_priors(priors, n_classes)
+    return log_ratio(np.asarray(priors, dtype=np.float64), 1.0)
+
+
+def check_priors(priors: str | ArrayLike, n_classes: int) -> None:
+    """Raise ValueError if the class probabilities are given and do not make sense."""
+    if isinstance(priors, str):
+        return
+    given = np.asarray(priors, dtype=np.float64)
+    if given.shape != (n_classes,):
+        raise ValueError(
+            f"priors has shape {given.shape}, but there are {n_classes} classes: give one "
+            "probability per class."
+        )
+    if not ((given >= 0).all() and abs(given.sum() - 1.0) < 1e-8):
+        raise ValueError("priors must be non-negative numbers that sum to 1.")
+
+
+@dataclass
+class NaiveBayesStatistics:
+    """Class counts and the statistics of each column: sums over rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns.
+    classes : array of shape (n_classes,)
+        The classes, sorted.
+    class_count : array of shape (n_classes,)
+        Weight of the rows of each class.
+    columns : list
+        The statistics of each column, or its bins with their counts.
+    """
+
+    schema: Schema
+    classes: NDArray[Any]
+    class_count: NDArray[np.float64]
+    columns: list[ColumnStatistics]
+
+    def pooled(self) -> NaiveBayesStatistics:
+        """Return statistics in which each class has, in each column, the sums over all classes."""
+        return replace(self, columns=[column.pooled() for column in self.columns])
+
+
+def count_table(
+    settings: EvidenceSettings, training: Training, *, allow_empty: bool = False
+) -> NaiveBayesStatistics:
+    """Count what the settings ask for, having found bins and groups where they ask for these.
+
+    Parameters
+    ----------
+    settings : EvidenceSettings
+        Which likelihood each kind of column has.
+    training : Training
+        The rows.
+    allow_empty : bool, default=False
+        Whether columns without a single value are passed over in silence; otherwise one warning
+        names them all, and it is an error if no column has any. They say nothing.
+
+    Returns
+    -------
+    NaiveBayesStatistics
+    """
+    schema, n_classes = training.schema, len(training.classes)
+    binnings = _binnings(settings, training)
+    others = {
+        j: _empty(schema, j, n_classes, settings) for j in range(len(schema)) if j not in binnings
+    }
+    rows = training.labels, training.weights
+    update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
+    if not allow_empty:
+        names = [schema.names[j] for j, column in others.items() if not column.has_values()]
+        warn_of_empty(names, len(schema))
+    class_count = np.zeros((1, n_classes))
+    everything = np.broadcast_to(np.uint8(0), len(training.labels))
+    _core.count([everything], [0], *rows, [class_count])
+    columns: list[ColumnStatistics] = [
+        binnings[j] if j in binnings else others[j] for j in range(len(schema))
+    ]
+    return NaiveBayesStatistics(schema, training.classes, class_count[0], columns)
+
+
+def _binnings(settings: EvidenceSettings, training: Training) -> dict[int, Binning]:
+    """Return the bins and groups that the settings ask for, by the place of the column."""
+    binned, grouped = settings.numeric in get_args(Discretization), settings.categorical == "modl"
+    if not (binned or grouped):
+        return {}
+    return find_binnings(
+        training,
+        cast(Discretization, settings.numeric) if binned else None,
+        group=grouped,
+        use_missing=settings.missing == "category",
+        n_bins=settings.n_bins,
+        allow_empty=True,
+    )
+
+
+def _empty(
+    schema: Schema, j: int, n_classes: int, settings: EvidenceSettings
+) -> AdditiveStatistics:
+    if schema.categorical[j]:
+        return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
+    # A column without values has no bins; what else it is then makes no difference.
+    return NUMERIC_LIKELIHOODS.get(settings.numeric, ValueMoments)(n_classes)
 
 
 class LearnedNaiveBayes(NamedTuple):
@@ -44,7 +269,7 @@ def learn_naive_bayes(
     --------
     >>> from lessnaive.datasets import load_penguins
     >>> from lessnaive.evidence.naive_bayes import learn_naive_bayes
-    >>> from lessnaive.evidence.settings import EvidenceSettings
+    >>> from lessnaive.evidence.naive_bayes import EvidenceSettings
     >>> from lessnaive.table.training import read_training
     >>> X, y = load_penguins()
     >>> training = read_training(X, y, None, "from_dtype")

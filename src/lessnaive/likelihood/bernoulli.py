@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.likelihood.logarithm import log_ratio
+from lessnaive.likelihood.categorical import log_ratio
 
 __all__ = ["bernoulli_log_likelihood", "broadcast_beta"]
 

@@ -1,13 +1,24 @@
-"""Categorical columns: the multinomial likelihood with evenly shared pseudo-counts."""
+"""Counts as logarithms of probabilities: zero is finite, and pseudo-counts are shared evenly."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.likelihood.logarithm import log_ratio
+__all__ = ["LOG_ZERO", "categorical_log_likelihood", "log_ratio", "table_scores"]
 
-__all__ = ["categorical_log_likelihood", "table_scores"]
+#: The logarithm of the smallest normal double stands for log 0: a value that maximum likelihood
+#: gives no chance rules a class out, unless it rules all classes out, and nothing becomes NaN.
+LOG_ZERO = float(np.log(np.finfo(np.float64).tiny))
+
+
+def log_ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+    """Return log(numerator / denominator) for 0 <= numerator <= denominator, denominator > 0."""
+    with np.errstate(divide="ignore"):
+        out = np.log(numerator) - np.log(denominator)
+    return np.asarray(np.maximum(out, LOG_ZERO), dtype=np.float64)
 
 
 def categorical_log_likelihood(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
-from lessnaive.likelihood.logarithm import LOG_ZERO
+from lessnaive.likelihood.categorical import LOG_ZERO
 from lessnaive.scorecard import PiecewiseTerm
 from lessnaive.scorecard.averages import NormalValues
 from lessnaive.table import Column

@@ -1,18 +1,24 @@
-"""The loss of weighted evidence."""
+"""The evidence of a table, as the core keeps it, and its loss if it is weighted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from lessnaive import _core
+from lessnaive.evidence.leave_one_out import OwnEvidence
 from lessnaive.loss.base import Curvature, Lipschitz, Loss
+from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.terms.base import Operand, Work
+from lessnaive.table import Column
+from lessnaive.table.column import infinite_value
 
-__all__ = ["WeightedEvidenceLoss"]
+__all__ = ["WeightedEvidenceLoss", "gather_evidence"]
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +30,68 @@ _FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 _MOST_WEIGHTS = 1000
 # Largest linear program that is solved to find a direction that separates.
 _MOST_CELLS = 5_000_000
+
+
+def gather_evidence(
+    scorecard: Scorecard,
+    columns: Sequence[Column],
+    labels: NDArray[Any],
+    weights: Floats | None,
+    own: OwnEvidence | None = None,
+) -> _core.Evidence:
+    """Pack what the terms of a scorecard say about each row.
+
+    Parameters
+    ----------
+    scorecard : Scorecard
+        The terms are the columns of the evidence, and get a weight each.
+    columns : sequence of Column
+        The table, as the scorecard expects it.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    own : OwnEvidence, optional
+        Evidence for the own class of each row, if it differs.
+
+    Returns
+    -------
+    _core.Evidence
+    """
+    operands: list[Operand] = []
+    own_terms: list[Floats | None] = []
+    for place, term in enumerate(scorecard.terms):
+        inputs = [columns[i] for i in term.inputs]
+        if own is None:
+            operands.append(term.operand(inputs).single())
+            own_terms.append(None)
+        else:
+            operand, own_term = term.without_row(inputs, own.terms[place], own.left_out)
+            operands.append(operand)
+            own_terms.append(own_term)
+    work = Work.of(operands)
+    for place, curve in (work.quadratics | work.curves).items():
+        if np.isinf(np.asarray(curve.values)).any():
+            raise infinite_value(columns[scorecard.terms[place].inputs[0]].name)
+    return _core.Evidence(
+        [lookup.codes for lookup in work.lookups.values()],
+        [lookup.shift for lookup in work.lookups.values()],
+        [lookup.table for lookup in work.lookups.values()],
+        [own_terms[place] for place in work.lookups],
+        list(work.lookups),
+        [quadratic.values for quadratic in work.quadratics.values()],
+        [quadratic.parameters for quadratic in work.quadratics.values()],
+        [own_terms[place] for place in work.quadratics],
+        list(work.quadratics),
+        scorecard.intercept,
+        None if own is None else own.intercept,
+        labels,
+        weights,
+        [None if own is None else own.sharpness[place] for place in work.quadratics],
+        list(work.curves.values()),
+        [own_terms[place] for place in work.curves],
+        list(work.curves),
+    )
 
 
 class WeightedEvidenceLoss(Loss, Curvature):

@@ -14,10 +14,13 @@ from sklearn.utils import check_random_state
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.costs import column_costs, informative_part
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
-from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    learn_naive_bayes,
+)
+from lessnaive.loss.weighted import gather_evidence
+from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -190,7 +193,7 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
         weights[places] = found.weights
         best = np.zeros(len(card.terms), dtype=bool)
         best[places] = found.best
-        self._adopt(weighted(card, weights), weights, statistics.class_count)
+        self._adopt(card.weighted(weights), weights, statistics.class_count)
         self._show(found._replace(best=best), compression_rate)
 
     @property

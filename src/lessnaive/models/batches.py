@@ -10,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lessnaive._sklearn import parameter_names
-from lessnaive.evidence.naive_bayes import LearnedNaiveBayes, make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings, check_priors
-from lessnaive.evidence.statistics import NaiveBayesStatistics
+from lessnaive.evidence.naive_bayes import (
+    EvidenceSettings,
+    LearnedNaiveBayes,
+    NaiveBayesStatistics,
+    check_priors,
+    make_scorecard,
+)
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
 from lessnaive.table.class_weight import times_class_weight
-from lessnaive.table.rows import RowsOfColumn
+from lessnaive.table.column import RowsOfColumn
 
 __all__ = [
     "StreamModel",

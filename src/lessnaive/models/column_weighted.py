@@ -11,29 +11,10 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
-__all__ = ["LARGEST_WEIGHT", "WeightedClassifier", "weighted"]
+__all__ = ["LARGEST_WEIGHT", "WeightedClassifier"]
 
 #: Weights in files are at most this large.
 LARGEST_WEIGHT = 1e50
-
-
-def weighted(card: Scorecard, weights: NDArray[np.float64]) -> Scorecard:
-    """Return a scorecard with weighted terms; terms that have weight 0 in all classes are left out.
-
-    Parameters
-    ----------
-    card : Scorecard
-        Unweighted.
-    weights : array of shape (n_terms,) or (n_classes, n_terms)
-        Weight of each term, in all classes or in each.
-
-    Returns
-    -------
-    Scorecard
-    """
-    by_term = np.broadcast_to(weights, (len(card.classes), len(card.terms))).T
-    kept = [j for j, own in enumerate(by_term) if own.any()]
-    return card.part(kept, by_term[kept])
 
 
 class WeightedClassifier(ScorecardClassifier):

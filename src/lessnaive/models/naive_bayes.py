@@ -12,8 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import check_parameters, checked_fit
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings, log_prior
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    learn_naive_bayes,
+    log_prior,
+)
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import (

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.encoding.binning import find_binnings
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
-from lessnaive.evidence.statistics import NaiveBayesStatistics
-from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    NaiveBayesStatistics,
+    learn_naive_bayes,
+)
+from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.table.training import Training
 
@@ -106,7 +109,7 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
         card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
         weights = np.array([relevance(table) for table in tables])
-        self._adopt(weighted(card, weights), weights, statistics.class_count)
+        self._adopt(card.weighted(weights), weights, statistics.class_count)
 
 
 def relevance(counts: Floats) -> float:

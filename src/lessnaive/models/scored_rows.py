@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.scored_rows import ScoredFolds, ScoredRows
 from lessnaive.table.training import Training
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate, split_rows
 
 __all__ = ["score_folds", "score_rows"]
 

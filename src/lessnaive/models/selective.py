@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    learn_naive_bayes,
 )
-from lessnaive.models.column_weighted import WeightedClassifier, weighted
+from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
@@ -162,7 +162,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         )
         weights = np.zeros(len(training.schema))
         weights[search.columns] = 1.0
-        self._adopt(weighted(card, weights), weights, statistics.class_count)
+        self._adopt(card.weighted(weights), weights, statistics.class_count)
         self._set_path(search.path, search.n_evaluations)
 
     @property

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.penalty.base import Penalty
-from lessnaive.penalty.elastic_net import ElasticNet
+from lessnaive.penalty.base import ElasticNet, Penalty
 
 __all__ = ["PowerPenalty"]
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive.plain import Node
 from lessnaive.scorecard.terms.normal import normal_points
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "TermAverages",
     "TypicalValues",
     "averages_by_part",
+    "averages_from_plain",
     "averages_of",
 ]
 
@@ -239,3 +241,18 @@ def _pieces(scores: Floats, weights: Floats | None) -> Iterator[_Piece]:
         relative = own - own.sum(axis=0) / np.maximum(possible.sum(axis=0), 1)
         relative[~possible] = 0.0
         yield _Piece(own, relative, possible, some)
+
+
+def averages_from_plain(
+    fields: dict[str, Node], n_terms: int, n_classes: int
+) -> list[TermAverages] | None:
+    """Return the averages of the terms of a model file; None if it is older than these."""
+    mean, importance = fields["mean"], fields["importance"]
+    if mean.is_null() and importance.is_null():
+        return None
+    means = mean.matrix(n_terms, n_classes)
+    items = importance.items()
+    if len(items) != n_terms:
+        raise importance.error(f"expected {n_terms} numbers, got {len(items)}")
+    numbers = [np.nan if item.is_null() else item.number(0.0) for item in items]
+    return [TermAverages(*pair) for pair in zip(means, numbers, strict=True)]

@@ -16,16 +16,16 @@ from lessnaive.scorecard.averages import (
     TermAverages,
     TypicalValues,
     averages_by_part,
+    averages_from_plain,
     averages_of,
 )
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
+from lessnaive.scorecard.terms.base import Work
 from lessnaive.scorecard.terms.encodings import SharedCodes
-from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
-from lessnaive.table.column import infinite_value
+from lessnaive.table.column import RowsOfColumn, infinite_value
 from lessnaive.table.making import Backend, make_frame
-from lessnaive.table.rows import RowsOfColumn
 
 __all__ = ["Scorecard"]
 
@@ -201,6 +201,22 @@ class Scorecard:
             averages = [known and known.scaled(own) for known, own in both]
         return Scorecard(self.model, self.schema, self.classes, self.intercept, terms, averages)
 
+    def weighted(self, weights: NDArray[np.float64]) -> Scorecard:
+        """Return a scorecard of weighted terms, without those of weight 0 in all classes.
+
+        Parameters
+        ----------
+        weights : array of shape (n_terms,) or (n_classes, n_terms)
+            Weight of each term, in all classes or in each.
+
+        Returns
+        -------
+        Scorecard
+        """
+        by_term = np.broadcast_to(weights, (len(self.classes), len(self.terms))).T
+        kept = np.flatnonzero(by_term.any(axis=1)).tolist()
+        return self.part(kept, by_term[kept])
+
     def _averaged(self, term: Term, typical: TypicalValues | None) -> TermAverages:
         """Averages over typical rows, or over the rows as the term has counted them."""
         if typical is not None:
@@ -312,7 +328,7 @@ class Scorecard:
         n_classes = len(classes)
         intercept = fields["intercept"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE)
         terms = [term_from_plain(item, schema, n_classes) for item in fields["terms"].items()]
-        averages = _averages_from_plain(fields, len(terms), n_classes)
+        averages = averages_from_plain(fields, len(terms), n_classes)
         return cls(model, schema, classes, intercept, terms, averages)
 
     def _score(self, X: Any, output: str) -> NDArray[np.float64]:
@@ -334,20 +350,6 @@ def classes_from_plain(node: Node) -> NDArray[Any]:
     if not ordered:
         raise node.error("the classes are not in ascending order, each of them once")
     return classes
-
-
-def _averages_from_plain(
-    fields: dict[str, Node], n_terms: int, n_classes: int
-) -> list[TermAverages] | None:
-    mean, importance = fields["mean"], fields["importance"]
-    if mean.is_null() and importance.is_null():
-        return None  # the file is older than these
-    means = mean.matrix(n_terms, n_classes)
-    items = importance.items()
-    if len(items) != n_terms:
-        raise importance.error(f"expected {n_terms} numbers, got {len(items)}")
-    numbers = [np.nan if item.is_null() else item.number(0.0) for item in items]
-    return [TermAverages(*pair) for pair in zip(means, numbers, strict=True)]
 
 
 def _scorer(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard.terms.operands import Lookup, Operand, Work
+from lessnaive.scorecard.terms.base import Lookup, Operand, Work
 
 __all__ = ["Evaluator", "Losses", "ScoredFolds", "ScoredRows"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.table.kinds import Kind
 from lessnaive.table.objects import (
     Factorized,
+    Kind,
     Objects,
     factorize_objects,
     numbers_of_objects,
@@ -22,10 +22,12 @@ from lessnaive.table.objects import (
 
 __all__ = [
     "ArrayColumn",
+    "CachedColumn",
     "Coded",
     "Column",
     "EmptyColumn",
     "ObjectColumn",
+    "RowsOfColumn",
     "Value",
     "factorize_numbers",
     "infinite_value",
@@ -139,7 +141,7 @@ class ObjectColumn(Column):
     def coded(self) -> Coded:
         """Values as codes."""
         codes, levels, kind = self._factorized
-        if kind in (Kind.DATETIME, Kind.DURATION):
+        if kind.is_time:
             return factorize_numbers(self.numbers(), self.name)
         if kind is Kind.BOOLEAN:
             swap = np.array([*(int(level) for level in levels), -1])
@@ -169,6 +171,81 @@ class EmptyColumn(Column):
     def coded(self) -> Coded:
         """Missing in every row."""
         return Coded(np.full(self._n_rows, -1, dtype=np.int8), 1, ())
+
+
+class CachedColumn(Column):
+    """A column that works out its numbers and codes once.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    """
+
+    def __init__(self, column: Column) -> None:
+        self.name = column.name
+        self.declared_categorical = column.declared_categorical
+        self._column = column
+
+    @property
+    def kind(self) -> Kind:
+        """What the column holds."""
+        return self._column.kind
+
+    @cached_property
+    def _numbers(self) -> NDArray[Any]:
+        # A column of a table that stands row by row is slow to read, each time.
+        return np.ascontiguousarray(self._column.numbers())
+
+    @cached_property
+    def _coded(self) -> Coded:
+        return self._column.coded()
+
+    def numbers(self) -> NDArray[Any]:
+        """Values as an array of numbers, NaN where missing."""
+        return self._numbers
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        return self._coded
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+
+class RowsOfColumn(Column):
+    """Some rows of a column, which is of the same kind.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    rows : array of int
+        Places of the rows.
+    """
+
+    def __init__(self, column: Column, rows: NDArray[np.integer]) -> None:
+        self.name = column.name
+        self.declared_categorical = column.declared_categorical
+        self._column = column
+        self._rows = rows
+
+    @property
+    def kind(self) -> Kind:
+        """What the whole column holds."""
+        return self._column.kind
+
+    def numbers(self) -> NDArray[Any]:
+        """Values as an array of numbers, NaN where missing."""
+        return np.asarray(self._column.numbers()[self._rows])
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        codes, shift, levels = self._column.coded()
+        return Coded(codes[self._rows], shift, levels)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def factorize_numbers(values: NDArray[Any], name: str) -> Coded:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.exceptions import TableError
 from lessnaive.table.column import ArrayColumn, Coded, Column, ObjectColumn, factorize_numbers
-from lessnaive.table.kinds import Kind
-from lessnaive.table.objects import FEW_ROWS, factorize_objects
+from lessnaive.table.objects import FEW_ROWS, Kind, factorize_objects
 
 __all__ = ["frame_columns", "is_frame", "is_lazy", "series_column"]
 

@@ -1,4 +1,4 @@
-"""Columns of Python objects: what they hold, and their codes."""
+"""What values are, and columns of Python objects: what they hold, and their codes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,62 @@ import numbers
 import sys
 from collections.abc import Sequence
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.table.kinds import Kind
 
 __all__ = [
     "FEW_ROWS",
     "Factorized",
+    "Kind",
     "Objects",
     "factorize_objects",
     "is_missing",
     "numbers_of_objects",
 ]
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    MIXED = "mixed"  # text and numbers in one column
+    DATETIME = "datetime"
+    DURATION = "duration"
+    EMPTY = "empty"  # nothing but missing values
+
+    @property
+    def plural(self) -> str:
+        """The kind as it reads in a message."""
+        return _PLURALS[self]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values lie on a line, so that a density makes sense."""
+        return self in (Kind.NUMBER, Kind.DATETIME, Kind.DURATION)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the numbers of the column are seconds."""
+        return self in (Kind.DATETIME, Kind.DURATION)
+
+
+_PLURALS = {
+    Kind.NUMBER: "numbers",
+    Kind.BOOLEAN: "booleans",
+    Kind.TEXT: "text",
+    Kind.MIXED: "text and numbers",
+    Kind.DATETIME: "dates",
+    Kind.DURATION: "durations",
+    Kind.EMPTY: "nothing",
+}
+
 
 Objects = Sequence[Any] | NDArray[np.object_]
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.table.column import ArrayColumn, Column, ObjectColumn
-from lessnaive.table.kinds import Kind
-from lessnaive.table.objects import seconds
+from lessnaive.table.column import ArrayColumn, CachedColumn, Column, ObjectColumn
+from lessnaive.table.objects import Kind, seconds
 
 __all__ = ["Table", "as_array", "read_table"]
 
@@ -29,6 +28,10 @@ class Table:
     def names(self) -> list[str]:
         """Names of the columns; x0, x1, ... where the input had none."""
         return [column.name for column in self.columns]
+
+    def cached(self) -> Table:
+        """Return the table with columns that work out their numbers and codes once."""
+        return Table([CachedColumn(column) for column in self.columns], self.n_rows, self.named)
 
 
 def read_table(X: Any) -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 from lessnaive.exceptions import ExtraColumnWarning, TableError, warn_caller
 from lessnaive.plain import Node
 from lessnaive.table.column import Column, EmptyColumn
-from lessnaive.table.kinds import Kind
+from lessnaive.table.objects import Kind
 from lessnaive.table.reading import Table
 
 __all__ = ["Schema", "categorical_columns", "column_places"]

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from lessnaive.exceptions import EmptyColumnWarning, TableError, warn_caller
 from lessnaive.table.class_weight import times_class_weight
-from lessnaive.table.column import Coded, Column, factorize_numbers
+from lessnaive.table.column import Coded, Column, RowsOfColumn, factorize_numbers
 from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
-from lessnaive.table.rows import RowsOfColumn, cached
 from lessnaive.table.schema import Schema
 
 __all__ = [
@@ -65,14 +64,14 @@ class Training:
         weights = None if self.weights is None else self.weights[rows]
         return replace(
             self,
-            table=cached(Table(columns, len(rows), self.table.named)),
+            table=Table(columns, len(rows), self.table.named).cached(),
             labels=self.labels[rows],
             weights=weights,
         )
 
     def cached(self) -> Training:
         """Return the same with columns that remember what was asked of them."""
-        return replace(self, table=cached(self.table))
+        return replace(self, table=self.table.cached())
 
     def select(self, places: Sequence[int]) -> Training:
         """Return the same with some of the columns only."""

@@ -9,7 +9,6 @@ from lessnaive.cli.streaming.batches import Batch, Tables
 from lessnaive.cli.streaming.checkpoint import Checkpoints, State
 from lessnaive.cli.streaming.interrupts import Interrupts
 from lessnaive.table import read_table
-from lessnaive.table.rows import cached
 
 __all__ = ["learn_stream"]
 
@@ -81,7 +80,7 @@ def _learn_whole_batches(
 def _learn(state: State, batch: Batch) -> None:
     """Test and train on a batch; where a row is refused, nothing has changed."""
     if len(batch.y):
-        X = cached(read_table(batch.X))  # which is predicted, then learned
+        X = read_table(batch.X).cached()  # which is predicted, then learned
         try:
             state.prequential.test_then_train(state.model, X, batch.y, batch.weights)
         except ValueError as error:

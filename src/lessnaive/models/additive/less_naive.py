@@ -21,8 +21,7 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training, read_training
-from lessnaive.validation.folds import split_rows
-from lessnaive.validation.progress import progress
+from lessnaive.validation.cross_validation import progress, split_rows
 
 __all__ = ["LessNaiveClassifier"]
 

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.column_weighted import weighted
 from lessnaive.models.fractional.problem import FractionalProblem
-from lessnaive.models.solver_report import SolverReport
+from lessnaive.models.solving import SolverReport
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import AnytimeSearch, Point, suboptimality_bound
@@ -67,7 +66,7 @@ class FractionalFit:
         )
         null_cost = loss.value(np.zeros(loss.shape))
         return cls(
-            weighted(problem.scorecard, search.weights),
+            problem.scorecard.weighted(search.weights),
             problem.spread(search.weights),
             problem.costs,
             class_count,

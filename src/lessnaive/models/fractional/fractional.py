@@ -14,11 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    learn_naive_bayes,
 )
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lessnaive.evidence.costs import column_costs, informative_part
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
-from lessnaive.evidence.packing import gather_evidence
 from lessnaive.loss import WeightedEvidenceLoss
+from lessnaive.loss.weighted import gather_evidence
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import AnytimeSearch, AnytimeSolver

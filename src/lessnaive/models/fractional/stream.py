@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.blas import by_one_blas_thread
 from lessnaive.evidence.costs import check_costs, informative_part
-from lessnaive.evidence.settings import check_priors
+from lessnaive.evidence.naive_bayes import check_priors
 from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
-from lessnaive.models.column_weighted import weighted
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
 from lessnaive.plain import Node
@@ -22,7 +21,7 @@ from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
 from lessnaive.stream.batch import decayed_weights
 from lessnaive.table import Column
-from lessnaive.table.rows import CachedColumn, RowsOfColumn
+from lessnaive.table.column import CachedColumn, RowsOfColumn
 
 __all__ = ["FractionalStream"]
 
@@ -208,7 +207,7 @@ class FractionalStream:
         assert self.weights is not None
         learned = current_naive_bayes(model, self.statistics, type(model).__name__)
         places, card = informative_part(learned.scorecard)
-        return weighted(card, self.weights[places])
+        return card.weighted(self.weights[places])
 
     def _solve(
         self, model: Any, solver: AnytimeSolver

@@ -7,8 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.settings import EvidenceSettings
-from lessnaive.evidence.statistics import NaiveBayesStatistics
+from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistics
 from lessnaive.likelihood.gaussian import Gaussian
 from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.models.group_lasso import DiscreteGroup, GaussianGroup, Group

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.naive_bayes import (
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+    learn_naive_bayes,
+)
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.group_lasso.columns import group_columns
 from lessnaive.models.group_lasso.path import GroupPath, PenalizedTable
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate, split_rows
 from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["GroupLassoNB"]

@@ -15,7 +15,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Schema
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import best
+from lessnaive.validation.cross_validation import best
 
 __all__ = ["GroupPath", "PenalizedTable"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, lil_array
 
 from lessnaive import _core
-from lessnaive.evidence.statistics import NaiveBayesStatistics
+from lessnaive.evidence.naive_bayes import NaiveBayesStatistics
 from lessnaive.likelihood.gaussian import merged_moments
 from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term

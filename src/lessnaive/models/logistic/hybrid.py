@@ -13,25 +13,29 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    learn_naive_bayes,
 )
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
-from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
+from lessnaive.models.solving import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.solver import Solution, Solver
 from lessnaive.table.schema import column_places
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import (
+    Fold,
+    choose,
+    cross_validate,
+    split_rows,
+    summarize,
+)
 from lessnaive.validation.metrics import SCORES
 
 __all__ = ["HybridLRNB"]

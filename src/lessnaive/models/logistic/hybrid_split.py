@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.solver_report import number_to_plain
+from lessnaive.models.solving import number_to_plain
 from lessnaive.plain import Node
 from lessnaive.table import Column
 from lessnaive.table.training import Training

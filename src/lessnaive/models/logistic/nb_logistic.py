@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.logistic.problem import FittedLogistic, LogisticProblem, LogisticSettings
 from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
-from lessnaive.models.weighted.learning import SOLVERS, minimize
+from lessnaive.models.solving import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
 

@@ -19,16 +19,20 @@ from lessnaive.models.logistic.problem import (
     coefficient_shape,
 )
 from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
-from lessnaive.models.weighted.learning import minimize
+from lessnaive.models.solving import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import choose, summarize
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import (
+    Fold,
+    choose,
+    cross_validate,
+    progress,
+    split_rows,
+    summarize,
+)
 from lessnaive.validation.metrics import SCORES
-from lessnaive.validation.progress import progress
 
 __all__ = ["NBLogisticCV"]
 

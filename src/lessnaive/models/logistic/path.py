@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.logistic.problem import LogisticProblem
-from lessnaive.models.weighted.learning import choose_solver, warn_unfinished
+from lessnaive.models.solving import choose_solver, warn_unfinished
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.solver import ProxNewton
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import FoldScores
+from lessnaive.validation.cross_validation import FoldScores
 from lessnaive.validation.metrics import Score
 
 __all__ = ["LogisticPath", "score_path", "solve_path"]

@@ -8,12 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import LinearLoss
 from lessnaive.models.logistic.design import Design, design_names
-from lessnaive.models.solver_report import Minimizer, SolverReport
-from lessnaive.models.weighted.learning import SolverSettings
+from lessnaive.models.solving import Minimizer, SolverReport, SolverSettings
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard

@@ -7,14 +7,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.evidence.naive_bayes import learn_naive_bayes, make_scorecard
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes, make_scorecard
 from lessnaive.models.stagewise.level_scores import LevelScores
 from lessnaive.models.stagewise.path import PathRules, StagewisePath, losses, walk
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate, split_rows
 from lessnaive.validation.metrics import LARGEST_LOG_LOSS
 
 __all__ = ["StagewiseParameters", "evidence_of", "n_levels_of", "path_weights", "validated"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.scorecard.blending import blended
-from lessnaive.scorecard.terms.operands import Work
+from lessnaive.scorecard.terms.base import Work
 from lessnaive.table import Column
 
 __all__ = ["LevelScores", "at_levels"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
@@ -22,7 +22,7 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
-from lessnaive.validation.choice import best
+from lessnaive.validation.cross_validation import best
 
 __all__ = ["StagewiseNB"]
 

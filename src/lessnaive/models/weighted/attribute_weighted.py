@@ -9,18 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import StrOptions
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.models.base import Predictor
-from lessnaive.models.column_weighted import weighted
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.solving import SolverSettings, minimize
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.learning import (
-    LearnedWeights,
-    SolverSettings,
-    gather,
-    minimize,
-    start_weights,
-)
+from lessnaive.models.weighted.learning import LearnedWeights, gather, start_weights
 from lessnaive.models.weighted.mixture import MixedWeights, learn_mixed_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
@@ -161,16 +155,16 @@ class AttributeWeightedNB(
             self._adopt_mixed(naive, learned)
             return
         solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))
-        scorecard = weighted(naive, solution.weights)
+        scorecard = naive.weighted(solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
         self._shared = None
         for name in ("shared_weights_", "mixing_"):  # of an earlier fit
             self.__dict__.pop(name, None)
 
     def _adopt_mixed(self, naive: Scorecard, learned: MixedWeights) -> None:
-        by_class = weighted(naive, learned.by_class)
+        by_class = naive.weighted(learned.by_class)
         self._adopt_solution(by_class, learned.by_class, learned.solution)
-        self._shared = weighted(naive, learned.shared)
+        self._shared = naive.weighted(learned.shared)
         self.shared_weights_ = learned.shared
         self.mixing_ = learned.share
 

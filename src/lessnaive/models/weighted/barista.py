@@ -10,21 +10,14 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import (
+from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
 )
-from lessnaive.models.column_weighted import weighted
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
-from lessnaive.models.weighted.learning import (
-    SOLVERS,
-    LearnedWeights,
-    SolverSettings,
-    gather,
-    minimize,
-    start_weights,
-)
+from lessnaive.models.solving import SOLVERS, SolverSettings, minimize
+from lessnaive.models.weighted.learning import LearnedWeights, gather, start_weights
 from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
@@ -183,7 +176,7 @@ class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Lea
         )
         start = start_weights(self.start, loss.shape)
         solution = minimize(SolverSettings.of(self), loss, penalty, start)
-        scorecard = weighted(naive, solution.weights)
+        scorecard = naive.weighted(solution.weights)
         self._adopt(scorecard, loss, penalty, solution)
 
     def _chosen_penalty(self) -> Penalty:

@@ -11,28 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.packing import gather_evidence
-from lessnaive.evidence.settings import EvidenceSettings
+from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.column_weighted import weighted
+from lessnaive.loss.weighted import gather_evidence
 from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.solving import SolverSettings, minimize
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.learning import (
-    LearnedWeights,
-    SolverSettings,
-    WeightedEvidence,
-    gather,
-    minimize,
-)
+from lessnaive.models.weighted.learning import LearnedWeights, WeightedEvidence, gather
 from lessnaive.models.weighted.path import PenaltyPath, descending, learn_path
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
-from lessnaive.validation.cross_validation import Fold, cross_validate
-from lessnaive.validation.folds import split_rows
+from lessnaive.validation.cross_validation import Fold, cross_validate, progress, split_rows
 from lessnaive.validation.metrics import SCORES
-from lessnaive.validation.progress import progress
 
 __all__ = ["BaristaNBCV"]
 
@@ -173,7 +165,7 @@ class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, L
         l2_place, l1_place = path.choose(self.rule)
         penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
         solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
-        self._adopt(weighted(naive, solution.weights), loss, penalty, solution)
+        self._adopt(naive.weighted(solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
 
     def _gather(self, training: Training, *, allow_empty: bool = False) -> WeightedEvidence:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import MixedWeightsLoss, WeightedEvidenceLoss
-from lessnaive.models.weighted.learning import SolverSettings, minimize, start_weights
+from lessnaive.models.solving import SolverSettings, minimize
+from lessnaive.models.weighted.learning import start_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import Solution
 

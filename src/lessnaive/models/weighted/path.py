@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.weighted.learning import SolverSettings, choose_solver, warn_unfinished
+from lessnaive.models.solving import SolverSettings, choose_solver, warn_unfinished
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
-from lessnaive.validation.choice import FoldScores, choose, summarize
+from lessnaive.validation.cross_validation import FoldScores, choose, summarize
 
 __all__ = ["PenaltyPath", "descending", "learn_path"]
 

@@ -1,11 +1,17 @@
 """Terms of a scorecard: each turns one or more input columns into a score for each class."""
 
-from lessnaive.scorecard.terms.base import LARGEST_SCORE, Term, TermRow
-from lessnaive.scorecard.terms.linear import LinearTerm
-from lessnaive.scorecard.terms.operands import Lookup, PairLookup, Piecewise, Quadratic
+from lessnaive.scorecard.terms.base import (
+    LARGEST_SCORE,
+    Lookup,
+    PairLookup,
+    Piecewise,
+    Quadratic,
+    Term,
+    TermRow,
+)
 from lessnaive.scorecard.terms.pair import PairTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
-from lessnaive.scorecard.terms.quadratic import QuadraticTerm
+from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.registry import term_from_plain
 from lessnaive.scorecard.terms.table import TableTerm
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.single_values import Unusual, is_usual, number_of
-from lessnaive.scorecard.terms.wording import is_time, number_text
+from lessnaive.scorecard.terms.wording import number_text
 from lessnaive.table import Column, Kind, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.objects import FEW_ROWS
@@ -268,7 +268,7 @@ class Intervals(Encoding):
             return ["all"]
         shown = (
             [number_text(edge, kind) for edge in self.edges.tolist()]
-            if is_time(kind)
+            if kind.is_time
             else _short(self.edges)
         )
         middle = [f"({low}, {high}]" for low, high in pairwise(shown)]
@@ -326,7 +326,7 @@ def _short(edges: NDArray[np.float64]) -> list[str]:
 
 
 def _value_text(level: Value, kind: Kind) -> str:
-    is_seconds = is_time(kind) and isinstance(level, int | float)
+    is_seconds = kind.is_time and isinstance(level, int | float)
     return number_text(float(level), kind) if is_seconds else str(level)
 
 

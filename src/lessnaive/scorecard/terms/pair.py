@@ -11,6 +11,8 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    Lookup,
+    PairLookup,
     Term,
     TermRow,
     differ,
@@ -19,7 +21,6 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows, SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture
-from lessnaive.scorecard.terms.operands import Lookup, PairLookup
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.table import ENCODINGS
 from lessnaive.table import Column, Kind, Schema

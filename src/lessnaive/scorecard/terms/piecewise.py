@@ -13,6 +13,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    Piecewise,
     Segments,
     Term,
     TermRow,
@@ -21,7 +22,6 @@ from lessnaive.scorecard.terms.base import (
     numeric_place,
 )
 from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
-from lessnaive.scorecard.terms.operands import Piecewise
 from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
 from lessnaive.table import Column, Kind, Schema
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import Term
-from lessnaive.scorecard.terms.linear import LinearTerm
 from lessnaive.scorecard.terms.pair import PairTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
-from lessnaive.scorecard.terms.quadratic import QuadraticTerm
+from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.table import ENCODINGS, TableTerm
 from lessnaive.table import Schema
 

@@ -11,6 +11,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    Lookup,
     Segments,
     Term,
     TermRow,
@@ -27,7 +28,6 @@ from lessnaive.scorecard.terms.encodings import (
     Values,
 )
 from lessnaive.scorecard.terms.mixtures import log_mixture
-from lessnaive.scorecard.terms.operands import Lookup
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.table import Column, Kind, Schema, Value
 

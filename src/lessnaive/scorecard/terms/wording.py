@@ -6,15 +6,10 @@ from datetime import datetime, timedelta
 
 from lessnaive.table import Kind
 
-__all__ = ["amount_text", "is_time", "number_text"]
+__all__ = ["amount_text", "number_text"]
 
 _START = datetime(1970, 1, 1)
 _MINUTE, _DAY = 60, 86_400
-
-
-def is_time(kind: Kind) -> bool:
-    """Whether the numbers of a column are seconds."""
-    return kind in (Kind.DATETIME, Kind.DURATION)
 
 
 def number_text(value: float, kind: Kind, digits: int = 6) -> str:
@@ -44,7 +39,7 @@ def number_text(value: float, kind: Kind, digits: int = 6) -> str:
     >>> number_text(90000.0, Kind.DURATION)
     '1 day, 1:00:00'
     """
-    if not is_time(kind):
+    if not kind.is_time:
         return f"{value:.{digits}g}"
     try:
         span = timedelta(seconds=value)
@@ -58,7 +53,7 @@ def number_text(value: float, kind: Kind, digits: int = 6) -> str:
 
 def amount_text(value: float, kind: Kind, digits: int = 4) -> str:
     """Return a difference between numbers of a column as text: of dates, a duration."""
-    if not is_time(kind):
+    if not kind.is_time:
         return f"{value:.{digits}g}"
     if abs(value) >= _DAY:
         return f"{value / _DAY:.{digits}g} days"
