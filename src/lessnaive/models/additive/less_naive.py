@@ -120,7 +120,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         Whether all models were fitted to `tol`.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (``n_features_in_``,)
         Names of the columns, if they have names.
 
     See Also
