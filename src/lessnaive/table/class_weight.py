@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["times_class_weight"]
+__all__ = ["class_factors", "times_class_weight"]
 
 Floats = NDArray[np.float64]
 
@@ -47,12 +47,37 @@ def times_class_weight(
     if class_weight is None:
         return weights
     rows = np.ones(len(labels)) if weights is None else weights
-    if isinstance(class_weight, str):
-        total = np.bincount(labels, rows, minlength=len(classes))
-        factors = total.sum() / (len(classes) * np.where(total > 0, total, np.inf))
-    else:
-        factors = _given(class_weight, classes, strict)
+    factors = class_factors(rows, class_weight, classes, labels, strict=strict)
     return np.asarray(rows * factors[labels])
+
+
+def class_factors(
+    weights: Floats,
+    class_weight: Any,
+    classes: NDArray[Any],
+    labels: NDArray[Any],
+    *,
+    strict: bool = True,
+) -> Floats:
+    """Return what the weights of the rows of each class are multiplied by.
+
+    Parameters
+    ----------
+    weights : array of shape (n_rows,)
+        Weights of the rows.
+    class_weight : "balanced" or mapping
+        As for :func:`times_class_weight`.
+    classes, labels, strict
+        As for :func:`times_class_weight`.
+
+    Returns
+    -------
+    array of shape (n_classes,)
+    """
+    if not isinstance(class_weight, str):
+        return _given(class_weight, classes, strict)
+    total = np.bincount(labels, weights, minlength=len(classes))
+    return np.asarray(total.sum() / (len(classes) * np.where(total > 0, total, np.inf)))
 
 
 def _given(class_weight: Mapping[Any, float], classes: NDArray[Any], strict: bool) -> Floats:

@@ -20,6 +20,7 @@ from lessnaive.models.additive.path import PENALTIES, Folds
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
+from lessnaive.table.class_weight import class_factors
 from lessnaive.table.training import Training, read_training
 from lessnaive.validation.cross_validation import progress, split_rows
 
@@ -291,23 +292,9 @@ def _present(training: Training, folds: Folds) -> tuple[Training, Folds]:
     return training.take(rows).cached(), [(place[train], place[test]) for train, test in folds]
 
 
-def _class_weights(
-    class_weight: Mapping[Any, float] | str | None, training: Training
-) -> Floats | None:
+def _class_weights(class_weight: Any, training: Training) -> Floats | None:
     """Return a weight for each class, or None if all count the same."""
     if class_weight is None:
         return None
-    classes, labels = training.classes.tolist(), training.labels
-    if isinstance(class_weight, str):
-        counts = np.bincount(labels, training.weights, minlength=len(classes))
-        return np.asarray(counts.sum() / (len(classes) * counts))
-    unknown = [key for key in class_weight if key not in classes]
-    if unknown:
-        raise ValueError(
-            f"class_weight names {unknown[0]!r}, which is no class of the target: the classes "
-            f"are {', '.join(map(repr, classes[:10]))}."
-        )
-    by_class = np.array([float(class_weight.get(name, 1.0)) for name in classes])
-    if not (np.isfinite(by_class) & (by_class > 0)).all():
-        raise ValueError("class_weight must hold finite numbers above 0.")
-    return by_class
+    rows = np.ones(len(training.labels)) if training.weights is None else training.weights
+    return class_factors(rows, class_weight, training.classes, training.labels)
