@@ -191,7 +191,7 @@ def test_balanced_classes_move_the_prior():
     assert abs(plain - y.mean()) < 0.01
     weights = 1 / np.bincount(y)[y]  # with which both classes count the same
     assert abs(np.average(balanced.predict_proba(X)[:, 1], weights=weights) - 0.5) < 0.01
-    with pytest.raises(ValueError, match=r"names 'maybe', which is not a class of the target: 0, 1\."):
+    with pytest.raises(ValueError, match=r"'maybe', which is not a class of the target: 0, 1\."):
         LessNaiveClassifier(class_weight={"maybe": 2.0}).fit(X, y)
     with pytest.raises(ValueError, match=r"of 0 must be a finite number above 0, got -1\.0\."):
         LessNaiveClassifier(class_weight={0: -1.0}).fit(X, y)
