@@ -625,12 +625,43 @@ def _(core: Any) -> Arguments:
 
 @call("LinearRows.curvature")
 def _(core: Any) -> Arguments:
-    size = CLASSES * COEFFICIENTS
+    chosen = np.array([0, 2, 3, COEFFICIENTS + 1])
+    wrong = [np.array(each) for each in ([0, 0, 1, 2], [1, 0, 2, 3], [-1, 0, 1, 2])]
+    beyond = np.array([0, 1, 2, CLASSES * COEFFICIENTS])
     return {
         "self": Instance(linear_rows(core)),
         "coefficients": coefficients(),
         "enough": positive(ROWS),
-        "out": Filled(np.zeros((size, size))),
+        "chosen": Read(chosen, (*wrong, beyond)),
+        "out": Filled(np.zeros((4, 4))),
+    }
+
+
+def linear_curvature(core: Any) -> Any:
+    arguments = CALLS["LinearCurvature.__init__"](core).values()
+    return core.LinearCurvature(*(kind.value for kind in arguments))
+
+
+@call("LinearCurvature.__init__")
+def _(core: Any) -> Arguments:
+    return {"rows": Instance(linear_rows(core)), "coefficients": coefficients()}
+
+
+@call("LinearCurvature.multiply")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(linear_curvature(core)),
+        "vector": coefficients(),
+        "out": Filled(np.zeros((CLASSES, COEFFICIENTS))),
+    }
+
+
+@call("LinearCurvature.diagonal")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(linear_curvature(core)),
+        "squares": Filled(np.zeros((CLASSES, COEFFICIENTS))),
+        "with_intercept": Filled(np.zeros((CLASSES, COEFFICIENTS))),
     }
 
 

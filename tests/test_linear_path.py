@@ -184,11 +184,26 @@ def test_rows_beside_plain_loops(n_classes):
     np.testing.assert_allclose(probability, np.exp(logs), rtol=1e-11, atol=1e-300)
     size = coefficients.size
     hessian = np.empty((size, size))
-    rows.curvature(coefficients, n, hessian)
+    rows.curvature(coefficients, n, np.arange(size), hessian)
     p = expit(scores) if outputs == 1 else np.exp(logs)
     middle = np.einsum("io,ou->iou", p, np.eye(outputs)) - np.einsum("io,iu->iou", p, p)
-    expected = np.einsum("i,iou,ia,ib->oaub", weights, middle, dense, dense)
-    np.testing.assert_allclose(hessian, expected.reshape(size, size), rtol=0, atol=1e-10)
+    expected = np.einsum("i,iou,ia,ib->oaub", weights, middle, dense, dense).reshape(size, size)
+    np.testing.assert_allclose(hessian, expected, rtol=0, atol=1e-10)
+    for count in (0, 1, 5, size // 2):
+        chosen = np.sort(rng.choice(size, count, replace=False))
+        part = np.empty((count, count))
+        rows.curvature(coefficients, n, chosen, part)
+        np.testing.assert_allclose(part, expected[np.ix_(chosen, chosen)], rtol=0, atol=1e-10)
+    curvature = _core.LinearCurvature(rows, coefficients)
+    vector, product = rng.normal(size=coefficients.shape), np.empty_like(coefficients)
+    curvature.multiply(vector, product)
+    np.testing.assert_allclose(product.ravel(), expected @ vector.ravel(), rtol=0, atol=1e-9)
+    squares, beside = np.empty_like(coefficients), np.empty_like(coefficients)
+    curvature.diagonal(squares, beside)
+    np.testing.assert_allclose(squares.ravel(), np.diag(expected), rtol=0, atol=1e-10)
+    blocks = expected.reshape(outputs, -1, outputs, coefficients.shape[1])
+    intercepts = np.stack([blocks[o, :, o, 0] for o in range(outputs)])
+    np.testing.assert_allclose(beside, intercepts, rtol=0, atol=1e-10)
 
 
 def test_curvature_of_a_part_of_the_rows():
@@ -204,7 +219,7 @@ def test_curvature_of_a_part_of_the_rows():
     def hessian(row_weights: Any, enough: int) -> Any:
         rows = _core.LinearRows(list(numbers.T), np.zeros(3), [], [], [], labels, row_weights, 2)
         out = np.empty((4, 4))
-        rows.curvature(coefficients, enough, out)
+        rows.curvature(coefficients, enough, np.arange(4), out)
         return out
 
     def expected(row_weights: Any) -> Any:

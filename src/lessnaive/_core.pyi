@@ -206,10 +206,21 @@ class LinearRows:
         self, coefficients: NDArray[np.float64], gradient: NDArray[np.float64] | None
     ) -> float: ...
     def curvature(
-        self, coefficients: NDArray[np.float64], enough: int, out: NDArray[np.float64]
+        self,
+        coefficients: NDArray[np.float64],
+        enough: int,
+        chosen: NDArray[np.int64],
+        out: NDArray[np.float64],
     ) -> None: ...
     def probabilities(
         self, coefficients: NDArray[np.float64], out: NDArray[np.float64]
+    ) -> None: ...
+
+class LinearCurvature:
+    def __init__(self, rows: LinearRows, coefficients: NDArray[np.float64]) -> None: ...
+    def multiply(self, vector: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def diagonal(
+        self, squares: NDArray[np.float64], with_intercept: NDArray[np.float64]
     ) -> None: ...
 
 class LinearPath:
@@ -223,6 +234,8 @@ class LinearPath:
         factor: NDArray[np.float64],
         start: NDArray[np.float64],
     ) -> None: ...
+    @property
+    def crowded(self) -> bool: ...
     def minimize(
         self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
     ) -> tuple[int, bool]: ...

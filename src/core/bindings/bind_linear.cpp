@@ -8,6 +8,7 @@
 #include "bindings/in_use.hpp"
 #include "bindings/overlap.hpp"
 #include "bindings/released.hpp"
+#include "linear/linear_curvature.hpp"
 #include "linear/linear_path.hpp"
 #include "linear/linear_rows.hpp"
 
@@ -58,14 +59,43 @@ double loss_binding(const LinearRows& rows, const Matrix& coefficients,
 }
 
 void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
-                       Table out) {
+                       const Integers& chosen, Table out) {
     require_coefficients(rows, coefficients);
-    const int64_t size = rows.outputs() * rows.coefficients();
+    const int64_t size = length(chosen);
     require(has_shape(out, {size, size}), "out has the wrong shape");
     require(enough > 0, "no rows to look at");
-    Memory().fill(out).read(coefficients).require_apart();
+    const std::vector<int64_t> places(chosen.data(), chosen.data() + size);
+    for (int64_t i = 0; i < size; ++i)
+        require((i == 0 ? 0 : places[i - 1] + 1) <= places[i] &&
+                    places[i] < rows.outputs() * rows.coefficients(),
+                "chosen must be places of coefficients in ascending order");
+    Memory().fill(out).read(coefficients).read(chosen).require_apart();
     const Released release;
-    rows.curvature(coefficients.data(), enough, out.data());
+    curvature(rows, coefficients.data(), enough, places, out.data());
+}
+
+void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients) {
+    require_coefficients(rows, coefficients);
+    const Released release;
+    new (self) LinearCurvature(rows, coefficients.data());
+}
+
+void multiply_binding(const LinearCurvature& curvature, const Matrix& vector, Table out) {
+    require(has_shape(vector, {curvature.outputs(), curvature.coefficients()}) &&
+                has_shape(out, {curvature.outputs(), curvature.coefficients()}),
+            "the coefficients have the wrong shape");
+    Memory().fill(out).read(vector).require_apart();
+    const Released release;
+    curvature.multiply(vector.data(), out.data());
+}
+
+void diagonal_binding(const LinearCurvature& curvature, Table squares, Table with_intercept) {
+    for (const Table* out : {&squares, &with_intercept})
+        require(has_shape(*out, {curvature.outputs(), curvature.coefficients()}),
+                "the coefficients have the wrong shape");
+    Memory().fill(squares).fill(with_intercept).require_apart();
+    const Released release;
+    curvature.diagonal(squares.data(), with_intercept.data());
 }
 
 void probabilities_binding(const LinearRows& rows, const Matrix& coefficients, Table out) {
@@ -135,16 +165,27 @@ void bind_linear(nb::module_& m) {
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
              "codes); fills its gradient unless None.")
         .def("curvature", &curvature_binding, array_arg("coefficients"), nb::arg("enough"),
-             array_arg("out"),
-             "Fill out with the Hessian by all coefficients, of so many rows or more at even "
-             "distances.")
+             array_arg("chosen"), array_arg("out"),
+             "Fill out with the Hessian by the chosen coefficients, whose places are in ascending "
+             "order, of so many rows or more at even distances.")
         .def("probabilities", &probabilities_binding, array_arg("coefficients"), array_arg("out"),
              "Fill out (rows x classes) with probabilities.");
+    nb::class_<LinearCurvature>(m, "LinearCurvature",
+                                "The Hessian of the loss of a linear model, as a map.")
+        .def("__init__", &make_curvature, nb::arg("rows"), array_arg("coefficients"),
+             nb::keep_alive<1, 2>())
+        .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
+             "Fill out with the product with a vector, both outputs x coefficients.")
+        .def("diagonal", &diagonal_binding, array_arg("squares"), array_arg("with_intercept"),
+             "Fill squares with the diagonal, and with_intercept with the second derivatives by a "
+             "coefficient and the intercept.");
     nb::class_<LinearPath>(m, "LinearPath",
                            "Minima of a penalized linear model, for one penalty after the other.")
         .def("__init__", &make_path, nb::arg("rows"), array_arg("starts"), array_arg("places"),
              array_arg("values"), array_arg("target"), array_arg("factor"), array_arg("start"),
              nb::keep_alive<1, 2>())
+        .def_prop_ro("crowded", &LinearPath::crowded,
+                     "Whether more weights are at work than a matrix has room for.")
         .def("minimize", &minimize_binding, nb::arg("l1"), nb::arg("l2"), nb::arg("tolerance"),
              nb::arg("max_passes"), array_arg("out"),
              "Fill out with the weights at this penalty, to which those at the last one lead. "

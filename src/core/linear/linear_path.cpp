@@ -6,6 +6,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/simd.hpp"
+#include "linear/linear_curvature.hpp"
 
 namespace lessnaive {
 namespace {
@@ -25,6 +26,11 @@ constexpr double kShortest = 1e-10;
 // Rounds of the inner solver at the most, and what it may leave of the tolerance.
 constexpr int kMostRounds = 50;
 constexpr double kInner = 1e-3;
+// When others have to work too, so do all those whose slope is this share of what holds them: a
+// penalty or two later they would have to.
+constexpr double kSoon = 0.7;
+// More weights at work have no room, or their products take longer than other solvers.
+constexpr size_t kMostAtWork = 1500;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
     double out = 0;
@@ -63,34 +69,31 @@ void SparseMatrix::multiply_transposed(const double* x, double* out) const {
         for (int64_t e = starts[r]; e < starts[r + 1]; ++e) out[places[e]] += values[e] * x[r];
 }
 
-void SparseMatrix::congruence(const double* m, int64_t stride, double* out,
-                              int64_t out_stride) const {
-    std::vector<double> left(columns * rows, 0.0);  // A' M
-    for (int64_t r = 0; r < rows; ++r) {
-        poll();
-        for (int64_t e = starts[r]; e < starts[r + 1]; ++e)
-            add_multiple(m + r * stride, values[e], rows, left.data() + places[e] * rows);
-    }
-    for (int64_t c = 0; c < columns; ++c) {
-        poll();
-        multiply_transposed(left.data() + c * rows, out + c * out_stride);
-    }
+SparseMatrix SparseMatrix::transposed() const {
+    SparseMatrix out{columns, rows, std::vector<int64_t>(columns + 1, 0), places, values};
+    for (int64_t place : places) ++out.starts[place + 1];
+    for (int64_t c = 0; c < columns; ++c) out.starts[c + 1] += out.starts[c];
+    std::vector<int64_t> next = out.starts;
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t e = starts[r]; e < starts[r + 1]; ++e) {
+            const int64_t to = next[places[e]]++;
+            out.places[to] = r;
+            out.values[to] = values[e];
+        }
+    return out;
 }
 
 LinearPath::LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
                        std::vector<double> factor, std::vector<double> start)
     : rows_(rows),
       coordinates_(std::move(coordinates)),
+      adjoint_(coordinates_.transposed()),
       target_(std::move(target)),
       factor_(std::move(factor)),
-      zeros_(target_.size(), 0.0),
-      lowest_(target_.size(), -HUGE_VAL),
-      highest_(target_.size(), HUGE_VAL),
       point_(look(std::move(start))),
       first_loss_(point_.loss),
-      hessian_(target_.size() * target_.size()) {
-    look_at_curvature();
-}
+      exact_(false),
+      loss_at_curvature_(point_.loss) {}
 
 LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, int max_passes) {
     const Penalty penalty{l1, l2};
@@ -99,19 +102,25 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
     bool from_exact = false;   // whether that step was made with the exact curvature
     int passes = 0;
     for (;;) {
+        if (admit(penalty)) {
+            ++passes;
+            before = HUGE_VAL;
+        }
+        if (crowded_) return {point_.weights, passes, false};
         const double now = cost(penalty, point_.weights);
         const double scale = held ? point_.loss + now : first_loss_;
         const double enough = tolerance * scale;
-        QuadraticSolution goal = minimum_of_model(penalty, enough);
-        const std::vector<double> move = difference(goal.x, point_.weights);
+        QuadraticSolution found = minimum_of_model(penalty, enough);
+        std::vector<double> goal = point_.weights;
+        for (size_t i = 0; i < working_.size(); ++i) goal[working_[i]] = found.x[i];
+        const std::vector<double> move = at_work(difference(goal, point_.weights));
         // The slope of the model is linear on the way from here to its minimum.
-        const double gain = now - cost(penalty, goal.x) -
-                            0.5 * (dot(point_.gradient, move) + dot(goal.slope, move));
+        const double gain = now - cost(penalty, goal) -
+                            0.5 * (dot(at_work(point_.gradient), move) + dot(found.slope, move));
         const bool old = point_.loss < kOld * loss_at_curvature_;
         const bool slow = gain > kSlow * before;
-        if (gain <= enough && (exact_ || !old)) return {std::move(goal.x), passes, true};
-        if (slow && from_exact && gain <= kRounding * scale)
-            return {std::move(goal.x), passes, true};
+        if (gain <= enough && (exact_ || !old)) return {std::move(goal), passes, true};
+        if (slow && from_exact && gain <= kRounding * scale) return {std::move(goal), passes, true};
         if (passes >= max_passes) return {point_.weights, passes, false};
         if ((slow || old) && !exact_) {
             look_at_curvature();
@@ -120,7 +129,7 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
             continue;
         }
         from_exact = exact_;
-        const int steps = walk(penalty, goal.x);
+        const int steps = walk(penalty, goal);
         // Nothing to be gained that the objective would show, or else a step that failed.
         if (steps == 0) return {point_.weights, passes, gain <= kInvisible * scale};
         passes += steps;
@@ -155,16 +164,47 @@ int LinearPath::walk(const Penalty& penalty, const std::vector<double>& goal) {
 }
 
 QuadraticSolution LinearPath::minimum_of_model(const Penalty& penalty, double enough) const {
+    const int64_t size = static_cast<int64_t>(working_.size());
     double trace = 0;
-    for (int64_t k = 0; k < size(); ++k) trace += hessian_[k * size() + k];
-    const QuadraticProgram program{
-        size(),        hessian_.data(), point_.gradient.data(), point_.weights.data(),
-        zeros_.data(), lowest_.data(),  highest_.data(),        factor_.data(),
-        penalty.l1,    penalty.l2};
+    for (int64_t k = 0; k < size; ++k) trace += hessian_[k * size + k];
+    const std::vector<double> gradient = at_work(point_.gradient), start = at_work(point_.weights),
+                              factor = at_work(factor_), zeros(size, 0.0), lowest(size, -HUGE_VAL),
+                              highest(size, HUGE_VAL);
+    const QuadraticProgram program{size,         hessian_.data(), gradient.data(), start.data(),
+                                   zeros.data(), lowest.data(),   highest.data(),  factor.data(),
+                                   penalty.l1,   penalty.l2};
     // A slope of r along a curvature of h is r^2 / 2h above the minimum.
-    const double count = static_cast<double>(size());
+    const double count = static_cast<double>(std::max<int64_t>(size, 1));
     const double tolerance = kInner * std::sqrt(2 * enough * trace) / count;
     return solve(program, tolerance, kMostRounds);
+}
+
+std::vector<double> LinearPath::at_work(const std::vector<double>& all) const {
+    std::vector<double> out(working_.size());
+    for (size_t i = 0; i < out.size(); ++i) out[i] = all[working_[i]];
+    return out;
+}
+
+bool LinearPath::admit(const Penalty& penalty) {
+    const auto wants = [&](int64_t k, double share) {
+        const double holds = penalty.l1 * factor_[k];
+        return point_.weights[k] != 0 || holds == 0 ||
+               std::fabs(point_.gradient[k]) > share * holds;
+    };
+    size_t next = 0;
+    bool complete = !crowded_;
+    for (int64_t k = 0; k < size() && complete; ++k) {
+        const bool works = next < working_.size() && working_[next] == k;
+        next += works;
+        complete = works || !wants(k, 1.0);
+    }
+    if (complete) return false;
+    working_.clear();
+    for (int64_t k = 0; k < size(); ++k)
+        if (wants(k, kSoon)) working_.push_back(k);
+    crowded_ = working_.size() > kMostAtWork;
+    if (!crowded_) look_at_curvature();
+    return !crowded_;
 }
 
 LinearPath::Point LinearPath::look(std::vector<double> weights) const {
@@ -178,16 +218,37 @@ LinearPath::Point LinearPath::look(std::vector<double> weights) const {
 }
 
 void LinearPath::look_at_curvature() {
-    const int64_t inner = rows_.outputs() * coordinates_.rows;
-    std::vector<double> by_coefficient(inner * inner);
-    rows_.curvature(coefficients(point_.weights).data(), rows_.rows(), by_coefficient.data());
-    for (int o = 0; o < rows_.outputs(); ++o)
-        for (int u = 0; u < rows_.outputs(); ++u)
-            coordinates_.congruence(
-                by_coefficient.data() + o * coordinates_.rows * inner + u * coordinates_.rows,
-                inner,
-                hessian_.data() + o * coordinates_.columns * size() + u * coordinates_.columns,
-                size());
+    // The coefficients of the rows that the weights at work have a part in.
+    const int64_t inner = coordinates_.rows, columns = coordinates_.columns;
+    std::vector<int64_t> slots(rows_.outputs() * inner, -1), chosen;
+    const auto visit = [&](int64_t weight, auto&& visit) {
+        const int64_t o = weight / columns, c = weight % columns;
+        for (int64_t e = adjoint_.starts[c]; e < adjoint_.starts[c + 1]; ++e)
+            visit(o * inner + adjoint_.places[e], adjoint_.values[e]);
+    };
+    for (int64_t k : working_) visit(k, [&](int64_t place, double) { slots[place] = 0; });
+    for (size_t place = 0; place < slots.size(); ++place)
+        if (slots[place] == 0) {
+            slots[place] = static_cast<int64_t>(chosen.size());
+            chosen.push_back(static_cast<int64_t>(place));
+        }
+    const int64_t n = static_cast<int64_t>(chosen.size());
+    const int64_t count = static_cast<int64_t>(working_.size());
+    std::vector<double> by_coefficient(n * n), row(n);
+    curvature(rows_, coefficients(point_.weights).data(), rows_.rows(), chosen,
+              by_coefficient.data());
+    hessian_.assign(count * count, 0.0);
+    for (int64_t i = 0; i < count; ++i) {
+        poll();
+        std::fill(row.begin(), row.end(), 0.0);
+        visit(working_[i], [&](int64_t place, double value) {
+            add_multiple(by_coefficient.data() + slots[place] * n, value, n, row.data());
+        });
+        for (int64_t k = 0; k < count; ++k)
+            visit(working_[k], [&](int64_t place, double value) {
+                hessian_[i * count + k] += value * row[slots[place]];
+            });
+    }
     hold_what_is_shared();
     exact_ = true;
     loss_at_curvature_ = point_.loss;
@@ -197,34 +258,38 @@ void LinearPath::look_at_curvature() {
 // put there, or rounding would lead far away along it.
 void LinearPath::hold_what_is_shared() {
     if (rows_.outputs() == 1) return;
-    const int64_t columns = coordinates_.columns;
-    for (int64_t j = 0; j < columns; ++j) {
-        if (factor_[j] > 0) continue;
-        const double curvature = hessian_[j * size() + j];
-        for (int o = 0; o < rows_.outputs(); ++o)
-            for (int u = 0; u < rows_.outputs(); ++u)
-                hessian_[(o * columns + j) * size() + u * columns + j] += curvature;
+    const int64_t columns = coordinates_.columns, count = static_cast<int64_t>(working_.size());
+    // The same column of all outputs is at work if nothing holds it.
+    std::vector<std::vector<int64_t>> free(columns);
+    for (int64_t i = 0; i < count; ++i)
+        if (factor_[working_[i]] == 0) free[working_[i] % columns].push_back(i);
+    for (const std::vector<int64_t>& places : free) {
+        if (places.empty()) continue;
+        const double curvature = hessian_[places[0] * count + places[0]];
+        for (int64_t i : places)
+            for (int64_t k : places) hessian_[i * count + k] += curvature;
     }
 }
 
 void LinearPath::learn_curvature(const Point& next) {
-    const std::vector<double> move = difference(next.weights, point_.weights);
-    std::vector<double> change = difference(next.gradient, point_.gradient);
-    std::vector<double> expected(move.size(), 0.0);
-    for (int64_t k = 0; k < size(); ++k)
+    const int64_t count = static_cast<int64_t>(working_.size());
+    const std::vector<double> move = at_work(difference(next.weights, point_.weights));
+    std::vector<double> change = at_work(difference(next.gradient, point_.gradient));
+    std::vector<double> expected(count, 0.0);
+    for (int64_t k = 0; k < count; ++k)
         if (move[k] != 0)
-            add_multiple(hessian_.data() + k * size(), move[k], size(), expected.data());
+            add_multiple(hessian_.data() + k * count, move[k], count, expected.data());
     const double found = dot(move, change), thought = dot(move, expected);
     if (!(found > 0 && thought > 0)) return;
     const double up = 1 / std::sqrt(found), down = 1 / std::sqrt(thought);
-    for (size_t k = 0; k < move.size(); ++k) {
+    for (int64_t k = 0; k < count; ++k) {
         change[k] *= up;
         expected[k] *= down;
     }
     poll();
-    for (int64_t k = 0; k < size(); ++k)
-        add_two(change.data(), change[k], expected.data(), expected[k], size(),
-                hessian_.data() + k * size());
+    for (int64_t k = 0; k < count; ++k)
+        add_two(change.data(), change[k], expected.data(), expected[k], count,
+                hessian_.data() + k * count);
 }
 
 double LinearPath::cost(const Penalty& penalty, const std::vector<double>& weights) const {

@@ -37,10 +37,6 @@ class LinearRows {
     // null.
     double loss(const double* coefficients, double* gradient) const;
 
-    // Its Hessian, (outputs x coefficients)^2, estimated from `enough` rows or more, block by block
-    // at even distances.
-    void curvature(const double* coefficients, int64_t enough, double* out) const;
-
     // Probabilities of the classes, (rows, classes).
     void probabilities(const double* coefficients, double* out) const;
 

@@ -53,6 +53,14 @@ void solve_with(const std::vector<double>& l, int64_t n, double* x) {
     }
 }
 
+// From so many free weights on, conjugate gradients are faster than factors.
+constexpr int64_t kManyFree = 128;
+constexpr int kMostSteps = 400;
+constexpr int kSweepsOfMany = 10;
+constexpr int64_t kCutsOfMany = 2;
+// Directions with less than this share of the curvature of their parts are flat.
+constexpr double kFlat = 1e-12;
+
 class Solver {
   public:
     explicit Solver(const QuadraticProgram& program)
@@ -65,12 +73,15 @@ class Solver {
     QuadraticSolution run(double tolerance, int most_rounds) {
         int round = 0;
         double residual = largest_residual();
+        // Of many weights, sweeps find the free ones at less cost than solutions that are cut.
+        const bool many = p_.size > kManyFree;
+        const int sweeps = many ? kSweepsOfMany : 2;
+        const int64_t cuts = many ? kCutsOfMany : p_.size;
         while (residual > tolerance && round < most_rounds) {
-            sweep();
-            sweep();
+            for (int count = 0; count < sweeps; ++count) sweep();
             if (largest_residual() > tolerance) {
                 // Each cut step settles one weight more.
-                for (int64_t k = 0; k < p_.size && !solve_free(); ++k) {
+                for (int64_t k = 0; k < cuts && !solve_free(tolerance); ++k) {
                 }
             }
             residual = largest_residual();
@@ -139,14 +150,36 @@ class Solver {
 
     // Newton's step for the free weights, cut where the first of them meets its target or bound;
     // returns whether it was not cut.
-    bool solve_free() {
+    bool solve_free(double tolerance) {
         poll();
         std::vector<int64_t> free;
         for (int64_t k = 0; k < p_.size; ++k)
             if (is_free(k)) free.push_back(k);
         const int64_t n = static_cast<int64_t>(free.size());
         if (n == 0) return true;
+        std::vector<double> step(n);
+        for (int64_t i = 0; i < n; ++i) step[i] = -derivative(free[i]);
+        if (n > kManyFree)
+            solve_by_products(free, tolerance, step);
+        else
+            solve_by_factors(free, step);
+        double length = 1.0;
+        for (int64_t i = 0; i < n; ++i) length = std::min(length, room(free[i], step[i]));
+        if (!(length > 0)) return true;
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t k = free[i];
+            // Exactly onto what stops it, so that the next sweep sees it there.
+            const bool stops = length < 1.0 && room(k, step[i]) <= length;
+            move(k, stops ? stop(k, step[i]) : x_[k] + length * step[i]);
+        }
+        return length == 1.0;
+    }
+
+    // The right side becomes the solution.
+    void solve_by_factors(const std::vector<int64_t>& free, std::vector<double>& step) {
+        const int64_t n = static_cast<int64_t>(free.size());
         if (free != factored_) {
+            gathered_.clear();
             factor_.assign(n * n, 0.0);
             for (int64_t i = 0; i < n; ++i) {
                 poll();
@@ -159,19 +192,56 @@ class Solver {
             cholesky(factor_, n, p_.l1 > 0 ? 1e-12 : 1e200);
             factored_ = free;
         }
-        std::vector<double> step(n);
-        for (int64_t i = 0; i < n; ++i) step[i] = -derivative(free[i]);
         solve_with(factor_, n, step.data());
-        double length = 1.0;
-        for (int64_t i = 0; i < n; ++i) length = std::min(length, room(free[i], step[i]));
-        if (!(length > 0)) return true;
-        for (int64_t i = 0; i < n; ++i) {
-            const int64_t k = free[i];
-            // Exactly onto what stops it, so that the next sweep sees it there.
-            const bool stops = length < 1.0 && room(k, step[i]) <= length;
-            move(k, stops ? stop(k, step[i]) : x_[k] + length * step[i]);
+    }
+
+    // The same by conjugate gradients, until no slope is above a share of the tolerance.
+    void solve_by_products(const std::vector<int64_t>& free, double tolerance,
+                           std::vector<double>& step) {
+        const int64_t n = static_cast<int64_t>(free.size());
+        if (free != gathered_) {
+            factored_.clear();
+            factor_.resize(n * n);
+            for (int64_t i = 0; i < n; ++i) {
+                const double* row = p_.hessian + free[i] * p_.size;
+                for (int64_t k = 0; k < n; ++k) factor_[i * n + k] = row[free[k]];
+                factor_[i * n + i] += 2 * l2(free[i]);
+            }
+            gathered_ = free;
         }
-        return length == 1.0;
+        std::vector<double> left = step, scaled(n), along(n), product(n);
+        std::fill(step.begin(), step.end(), 0.0);
+        double strength = 0;
+        for (int count = 0; count < kMostSteps; ++count) {
+            poll();
+            double largest = 0, now = 0;
+            for (int64_t i = 0; i < n; ++i) {
+                largest = std::max(largest, std::fabs(left[i]));
+                scaled[i] = left[i] / factor_[i * n + i];
+                now += left[i] * scaled[i];
+            }
+            if (largest <= 0.1 * tolerance) return;
+            const double again = count == 0 ? 0.0 : now / strength;
+            strength = now;
+            for (int64_t i = 0; i < n; ++i) along[i] = scaled[i] + again * along[i];
+            std::fill(product.begin(), product.end(), 0.0);
+            for (int64_t i = 0; i < n; ++i)
+                add_multiple(factor_.data() + i * n, along[i], n, product.data());
+            double bend = 0, parts = 0;
+            for (int64_t i = 0; i < n; ++i) {
+                bend += along[i] * product[i];
+                parts += along[i] * along[i] * factor_[i * n + i];
+            }
+            // Only the absolute values slope where the loss is flat: as far as something stops it.
+            const bool flat = !(bend > kFlat * parts);
+            if (flat && p_.l1 == 0) return;
+            const double length = strength / (flat ? kFlat * parts : bend);
+            for (int64_t i = 0; i < n; ++i) {
+                step[i] += length * along[i];
+                left[i] -= length * product[i];
+            }
+            if (flat) return;
+        }
     }
 
     // What a free weight meets first on its way.
@@ -188,7 +258,7 @@ class Solver {
 
     const QuadraticProgram& p_;
     std::vector<double> x_, slope_, factor_;
-    std::vector<int64_t> factored_;
+    std::vector<int64_t> factored_, gathered_;  // of which free weights the matrix is
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curvature", "Lipschitz", "Loss"]
+__all__ = ["Curvature", "CurvatureMap", "Lipschitz", "Loss"]
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +80,18 @@ class Loss(ABC):
         """Bounds on the Lipschitz constant of the gradient."""
 
 
+class CurvatureMap(ABC):
+    """The matrix of second derivatives at some weights, known by what it does to vectors."""
+
+    @abstractmethod
+    def multiply(self, vector: Floats) -> Floats:
+        """Return its product with a vector, of the shape of the weights."""
+
+    @abstractmethod
+    def diagonal(self) -> Floats:
+        """Return its diagonal, in the shape of the weights."""
+
+
 class Curvature(ABC):
     """What second-order solvers ask of a loss besides."""
 
@@ -93,6 +105,13 @@ class Curvature(ABC):
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
         """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""
+
+    #: Whether the matrix of second derivatives is known as a map too.
+    has_curvature_map: bool = False
+
+    def curvature_map(self, weights: Floats) -> CurvatureMap:
+        """Return the matrix of second derivatives as a map."""
+        raise NotImplementedError
 
     def part(self, n_rows: int) -> tuple[Loss, float] | None:
         """Return the loss of about n_rows of the rows and their share; None if that is costly."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lessnaive import _core
-from lessnaive.loss.base import Curvature, Lipschitz, Loss
+from lessnaive.loss.base import Curvature, CurvatureMap, Lipschitz, Loss
 
 __all__ = ["LinearLoss"]
 
@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 # Number of places where the loss is remembered.
 _REMEMBERED = 4
+# With more coordinates the largest eigenvalue of their Hessian is bounded by its trace.
+_MOST_EIGENVALUES = 3000
 
 
 class LinearLoss(Loss, Curvature):
@@ -34,11 +36,14 @@ class LinearLoss(Loss, Curvature):
     """
 
     is_convex = True
+    has_curvature_map = True
 
     def __init__(self, rows: _core.LinearRows, coordinates: csr_array, target: Floats) -> None:
         self.rows = rows
         self.coordinates = coordinates
-        self._adjoint = csr_array(coordinates.T)
+        self.adjoint = csr_array(coordinates.T)
+        self.adjoint.sort_indices()
+        self.adjoint_squared = self.adjoint.power(2)
         self.target = target
         self.shape = target.shape
         self.n_rows = rows.rows
@@ -71,14 +76,17 @@ class LinearLoss(Loss, Curvature):
         coefficients = self.coefficients(weights)
         gradient = np.empty_like(coefficients)
         value = self.rows.loss(coefficients, gradient)
-        return value, np.ascontiguousarray((self._adjoint @ gradient.T).T)
+        return value, np.ascontiguousarray((self.adjoint @ gradient.T).T)
 
     def curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
         """Return the Hessian by the chosen coordinates, of rows at even distances."""
-        full = self._hessian(self.coefficients(weights), n_rows)
-        return np.ascontiguousarray(full[np.ix_(chosen, chosen)])
+        return self._hessian(self.coefficients(weights), chosen, n_rows)
+
+    def curvature_map(self, weights: Floats) -> CurvatureMap:
+        """Return the Hessian as a map, which takes as long as the gradient."""
+        return _LinearCurvature(self, weights)
 
     def path(self, factor: Floats, start: Floats) -> _core.LinearPath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -109,25 +117,63 @@ class LinearLoss(Loss, Curvature):
         """
         n_outputs, n_coordinates = self.shape
         zero = np.zeros((n_outputs, self.rows.coefficients))
-        hessian = self._hessian(zero, self.n_rows)
+        # Of several outputs the first has what all have.
+        share = 1.0 if n_outputs == 1 else (1 - 1 / n_outputs) / n_outputs
+        if n_coordinates > _MOST_EIGENVALUES:  # the sum of all bounds the largest
+            trace = largest = float(self.curvature_map(-self.target).diagonal()[0].sum())
+        else:
+            block = self._hessian(zero, np.arange(n_coordinates), self.n_rows)
+            trace, largest = float(np.trace(block)), float(np.linalg.eigvalsh(block)[-1])
         if n_outputs == 1:
-            bound = float(np.linalg.eigvalsh(hessian)[-1])
-            return Lipschitz(float(np.trace(hessian)) * 4, bound)
-        block = hessian[:n_coordinates, :n_coordinates]
-        block = block / ((1 - 1 / n_outputs) / n_outputs)
-        return Lipschitz(float(np.trace(block)), 0.5 * float(np.linalg.eigvalsh(block)[-1]))
+            return Lipschitz(trace * 4, largest)
+        return Lipschitz(trace / share, 0.5 * largest / share)
 
-    def _hessian(self, coefficients: Floats, n_rows: int) -> Floats:
-        n_outputs, n_coordinates = self.shape
-        size = self.rows.coefficients
-        inner = np.empty((n_outputs * size, n_outputs * size))
-        self.rows.curvature(coefficients, n_rows, inner)
-        out = np.empty((n_outputs * n_coordinates, n_outputs * n_coordinates))
-        for a in range(n_outputs):
-            for b in range(n_outputs):
-                block = inner[a * size : (a + 1) * size, b * size : (b + 1) * size]
-                rows = slice(a * n_coordinates, (a + 1) * n_coordinates)
-                columns = slice(b * n_coordinates, (b + 1) * n_coordinates)
-                left = self._adjoint @ block
-                out[rows, columns] = (self._adjoint @ left.T).T
-        return out
+    def _hessian(self, coefficients: Floats, chosen: NDArray[np.int64], n_rows: int) -> Floats:
+        """Return the Hessian by chosen coordinates, in any order."""
+        n_coordinates, size = self.shape[1], self.rows.coefficients
+        # The matrix from the chosen coordinates to all coefficients that they have a part in.
+        starts, entries = self.adjoint.indptr, chosen % n_coordinates
+        lengths = starts[entries + 1] - starts[entries]
+        column = np.repeat(np.arange(len(chosen)), lengths)
+        ends = np.cumsum(lengths)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        entry = np.repeat(starts[entries], lengths) + within
+        output = np.repeat(chosen // n_coordinates, lengths)
+        place = output * size + self.adjoint.indices[entry]
+        used, row = np.unique(place, return_inverse=True)
+        adjoint = csr_array(
+            (self.adjoint.data[entry], (column, row)), shape=(len(chosen), len(used))
+        )
+        inner = np.empty((len(used), len(used)))
+        self.rows.curvature(coefficients, n_rows, used.astype(np.int64), inner)
+        left = adjoint @ inner
+        return np.ascontiguousarray((adjoint @ left.T).T)
+
+
+class _LinearCurvature(CurvatureMap):
+    """The Hessian of a linear loss at some weights."""
+
+    def __init__(self, loss: LinearLoss, weights: Floats) -> None:
+        self._loss = loss
+        self._coefficients = loss.coefficients(weights)
+        self._map = _core.LinearCurvature(loss.rows, self._coefficients)
+
+    def multiply(self, vector: Floats) -> Floats:
+        """Return its product with a vector."""
+        loss = self._loss
+        inner = np.ascontiguousarray((loss.coordinates @ vector.T).T)
+        out = np.empty_like(inner)
+        self._map.multiply(inner, out)
+        return np.ascontiguousarray((loss.adjoint @ out.T).T)
+
+    def diagonal(self) -> Floats:
+        """Return its diagonal."""
+        squares = np.empty_like(self._coefficients)
+        beside = np.empty_like(self._coefficients)
+        self._map.diagonal(squares, beside)
+        # No row has two codes of a column; what a coordinate shares with others is the intercept.
+        intercept = self._loss.coordinates[[0], :].toarray()[0]
+        beside[:, 0] = 0.0
+        own = self._loss.adjoint_squared @ squares.T
+        shared = self._loss.adjoint @ beside.T
+        return np.ascontiguousarray((own + 2.0 * intercept[:, None] * shared).T)

@@ -22,6 +22,7 @@ from lessnaive.solver import (
     LBFGS,
     GradientDescent,
     Newton,
+    NewtonCG,
     ProxNewton,
     Solution,
     Solver,
@@ -47,6 +48,8 @@ _NUMBERS = ("objective", "kkt_residual", "suboptimality_bound", "lambda_max")
 _HISTORY = ("objective", "kkt_residual", "step", "best", "kept", "run")
 # Weights as large as this may be on their way to infinity.
 _SUSPICIOUS = 30.0
+# From so many weights on conjugate gradients are faster than a matrix of second derivatives.
+_MANY = 200
 
 #: The solvers by name.
 SOLVERS: dict[str, Callable[[], Solver]] = {
@@ -55,6 +58,7 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "ista": ISTA,
     "lbfgs": LBFGS,
     "newton": Newton,
+    "newton_cg": NewtonCG,
     "gradient_descent": GradientDescent,
 }
 
@@ -96,9 +100,12 @@ def choose_solver(solver: str | Solver, loss: Loss, penalty: Penalty) -> Solver:
         return solver
     if solver != "auto":
         return SOLVERS[solver]()
-    newton = ProxNewton()
-    if newton.refusal(loss, penalty) is None:
-        return newton
+    # Without absolute values all weights move, and products are cheaper than a large matrix.
+    many = penalty.is_differentiable and int(np.prod(loss.shape)) > _MANY
+    candidates: list[Solver] = [NewtonCG(), ProxNewton()] if many else [ProxNewton(), NewtonCG()]
+    for newton in candidates:
+        if newton.refusal(loss, penalty) is None:
+            return newton
     return LBFGS() if penalty.is_differentiable else FISTA()
 
 

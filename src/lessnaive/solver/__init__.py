@@ -4,6 +4,7 @@ from lessnaive.solver.anytime import PGDMB, AnytimeSearch, AnytimeSolver, Rprop,
 from lessnaive.solver.base import Point, Solution, Solver, suboptimality_bound
 from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
+from lessnaive.solver.newton_cg import NewtonCG
 from lessnaive.solver.prox_newton import ProxNewton
 from lessnaive.solver.proximal_gradient import FISTA, ISTA
 
@@ -16,6 +17,7 @@ __all__ = [
     "AnytimeSolver",
     "GradientDescent",
     "Newton",
+    "NewtonCG",
     "Point",
     "ProxNewton",
     "Rprop",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from lessnaive.loss import Loss
 from lessnaive.loss.base import Curvature
 from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
+from lessnaive.solver.newton_cg import NewtonCG
 
 __all__ = ["ProxNewton", "enough_rows"]
 
@@ -46,14 +48,17 @@ _MOST_DAMPING = 1e8
 _MOST_IDLE = 30
 # Rounds of the inner solver at the most.
 _MOST_ROUNDS = 50
+# Weights that leave their target in one step: so many, or as many as are away from it.
+_NEWCOMERS = 100
 
 
 class ProxNewton(Solver):
     """Proximal Newton with a line search and an active set.
 
     Each iteration minimizes the quadratic model of the loss plus the penalty over the weights that
-    may move (those away from their target, and those that want to leave it), by coordinate descent
-    and direct solutions in turn, and then looks for sufficient decrease along the way to there.
+    may move (those away from their target, and those that most want to leave it), by coordinate
+    descent and direct solutions in turn, and then looks for sufficient decrease along the way to
+    there. With absolute values the matrix of second derivatives has room for these weights alone.
 
     The curvature of large tables is estimated from a sample of rows, some hundreds for each weight:
     from fewer on the first steps, and near the minimum from more whenever progress is slow. The
@@ -66,7 +71,8 @@ class ProxNewton(Solver):
         Whether to begin with a part of the rows of large tables, and to estimate their curvature
         from one.
     max_weights : int, default=3000
-        Most weights for which a matrix of second derivatives is made.
+        Most weights for which a matrix of second derivatives is made. Where more move, of a loss
+        that knows products with its second derivatives, :class:`NewtonCG` goes on.
     keep_weights : bool, default=False
         Whether the history keeps the iterates.
     callback : callable, optional
@@ -93,7 +99,7 @@ class ProxNewton(Solver):
         if type(penalty) is not ElasticNet:
             return "its inner solver knows the elastic net only: take 'fista' or 'ista'."
         size = int(np.prod(loss.shape))
-        if size > self.max_weights:
+        if size > self.max_weights and not loss.has_curvature_map:
             return (
                 f"{size} weights are more than max_weights={self.max_weights}, and the matrix of "
                 "second derivatives would be large: take 'fista' or 'lbfgs'."
@@ -125,6 +131,8 @@ class ProxNewton(Solver):
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
+            if len(chosen) > self.max_weights:
+                return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
             hessian = loss.curvature(point.weights, chosen, looked_at, n_iter)
@@ -146,6 +154,21 @@ class ProxNewton(Solver):
             point = following
             self._note(history, point, step)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
+
+    def _go_on(
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        point: Point,
+        stopping: Stopping,
+        history: History,
+    ) -> Solution:
+        """Leave the rest to a solver that needs no matrix."""
+        n_iter = len(history.objective) - 1
+        solver = NewtonCG(keep_weights=self.keep_weights, callback=self.callback)
+        rest = replace(stopping, max_iter=stopping.max_iter - n_iter)
+        solution = solver.go_on(loss, penalty, point, rest, history)
+        return replace(solution, n_iter=n_iter + solution.n_iter)
 
     def _start(self, loss: Loss, penalty: ElasticNet, start: Floats) -> Floats:
         """Return the minimum for some of the rows, if they are far fewer than all.
@@ -186,10 +209,17 @@ def _is_constant(weights: Floats) -> bool:
 
 
 def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
-    """Places of the weights that are away from their target or want to leave it."""
-    moving = penalty.subgradient(point.weights, point.gradient) != 0
-    moving |= point.weights != penalty.target
+    """Places of the weights that are away from their target or most want to leave it."""
+    slope = np.abs(penalty.subgradient(point.weights, point.gradient))
+    moving = point.weights != penalty.target
     moving |= penalty.l1 * np.broadcast_to(penalty.factor, moving.shape) == 0
+    slope[moving] = 0.0
+    newcomers = np.flatnonzero(slope)
+    most = max(_NEWCOMERS, int(np.count_nonzero(moving)))
+    if len(newcomers) > most:
+        steepest = np.argsort(-slope.ravel()[newcomers], kind="stable")[:most]
+        newcomers = newcomers[steepest]
+    moving.ravel()[newcomers] = True
     return np.flatnonzero(moving)
 
 

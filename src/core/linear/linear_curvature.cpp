@@ -1,0 +1,289 @@
+#include "linear/linear_curvature.hpp"
+
+#include <algorithm>
+
+#include "base/dots.hpp"
+#include "base/parallel.hpp"
+#include "linear/linear_pass.hpp"
+
+namespace lessnaive {
+namespace {
+
+using linear::kBlock;
+using linear::kQuick;
+using linear::Tasks;
+using linear::tasks_of;
+
+// The chosen coefficients of one output.
+struct Chosen {
+    std::vector<int64_t> places;  // of coefficients
+    int64_t first;                // place of the first of them among all chosen ones
+    bool intercept = false;
+    std::vector<int64_t> numbers;  // columns
+    std::vector<int32_t> slots;    // of each coefficient, among those of this output; -1: none
+    std::vector<size_t> coded;     // columns with a chosen coefficient
+
+    int64_t dense() const { return intercept + static_cast<int64_t>(numbers.size()); }
+};
+
+std::vector<Chosen> by_output(const LinearRows& rows, int64_t numbers,
+                              const std::vector<LinearRows::Codes>& coded,
+                              const std::vector<int64_t>& chosen) {
+    const int64_t p = rows.coefficients();
+    std::vector<Chosen> out(rows.outputs());
+    size_t next = 0;
+    for (int o = 0; o < rows.outputs(); ++o) {
+        Chosen& own = out[o];
+        own.first = static_cast<int64_t>(next);
+        own.slots.assign(p, -1);
+        for (; next < chosen.size() && chosen[next] < (o + 1) * p; ++next) {
+            const int64_t place = chosen[next] - o * p;
+            own.slots[place] = static_cast<int32_t>(own.places.size());
+            own.places.push_back(place);
+            if (place == 0)
+                own.intercept = true;
+            else if (place <= numbers)
+                own.numbers.push_back(place - 1);
+        }
+        for (size_t m = 0; m < coded.size(); ++m) {
+            const auto from = own.slots.begin() + coded[m].first;
+            if (std::any_of(from, from + coded[m].count, [](int32_t slot) { return slot >= 0; }))
+                own.coded.push_back(m);
+        }
+    }
+    return out;
+}
+
+// The slots of the codes of a block of rows, row by row.
+struct Slots {
+    std::vector<int32_t> starts, slots;
+
+    void read(const LinearPass& pass, const Chosen& own) {
+        starts.assign(1, 0);
+        slots.clear();
+        for (int k = 0; k < kBlock; ++k) {
+            for (size_t m : own.coded) {
+                const LinearRows::Codes& coded = pass.coded()[m];
+                const int32_t slot = own.slots[coded.first + pass.codes(coded)[k]];
+                if (slot >= 0) slots.push_back(slot);
+            }
+            starts.push_back(static_cast<int32_t>(slots.size()));
+        }
+    }
+};
+
+// Adds the products of a block of rows for one pair of outputs after the other.
+class Products {
+  public:
+    Products(const std::vector<Chosen>& chosen, int64_t size)
+        : chosen_(chosen), size_(size), slots_(chosen.size()), ones_(kBlock, 1.0) {}
+    // Vectors point to other members.
+    Products(const Products&) = delete;
+    Products& operator=(const Products&) = delete;
+
+    void read(const LinearPass& pass) {
+        pass_ = &pass;
+        for (size_t o = 0; o < chosen_.size(); ++o) slots_[o].read(pass, chosen_[o]);
+    }
+
+    // out += X_o' diag(q) X_u; with `half` at least its upper triangle.
+    void add(int o, int u, const double* q, bool half, double* out) {
+        const Chosen &left = chosen_[o], &right = chosen_[u];
+        double* block = out + left.first * size_ + right.first;
+        list(left, left_);
+        list(right, right_);
+        scaled_.resize(left_.size() * kBlock);
+        for (size_t j = 0; j < left_.size(); ++j) {
+            double* to = scaled_.data() + j * kBlock;
+            block::multiply(left_[j], q, to);
+            left_[j] = to;
+        }
+        add_dots(left_.data(), left_.size(), right_.data(), right_.size(), kBlock, half, block,
+                 size_);
+        const Slots &rows = slots_[o], &columns = slots_[u];
+        for (size_t j = 0; j < left_.size(); ++j) {
+            double* row = block + static_cast<int64_t>(j) * size_;
+            for (int k = 0; k < kBlock; ++k)
+                for (int32_t e = columns.starts[k]; e < columns.starts[k + 1]; ++e)
+                    row[columns.slots[e]] += left_[j][k];
+        }
+        if (!half) {
+            for (size_t j = 0; j < right_.size(); ++j) {
+                block::multiply(right_[j], q, scaled_one_);
+                for (int k = 0; k < kBlock; ++k)
+                    for (int32_t e = rows.starts[k]; e < rows.starts[k + 1]; ++e)
+                        block[rows.slots[e] * size_ + static_cast<int64_t>(j)] += scaled_one_[k];
+            }
+        }
+        for (int k = 0; k < kBlock; ++k)
+            for (int32_t e = rows.starts[k]; e < rows.starts[k + 1]; ++e) {
+                double* row = block + rows.slots[e] * size_;
+                for (int32_t f = half ? e : columns.starts[k]; f < columns.starts[k + 1]; ++f)
+                    row[columns.slots[f]] += q[k];
+            }
+    }
+
+  private:
+    // The intercept and the numbers.
+    void list(const Chosen& own, std::vector<const double*>& out) const {
+        out.clear();
+        if (own.intercept) out.push_back(ones_.data());
+        for (int64_t j : own.numbers) out.push_back(pass_->number(j));
+    }
+
+    const std::vector<Chosen>& chosen_;
+    int64_t size_;
+    const LinearPass* pass_ = nullptr;
+    std::vector<Slots> slots_;
+    std::vector<double> ones_, scaled_;
+    double scaled_one_[kBlock];
+    std::vector<const double*> left_, right_;
+};
+
+// Fills the lower triangles: of the blocks in which both outputs have the same coefficients, and of
+// the whole.
+void mirror(const std::vector<Chosen>& chosen, int64_t size, double* out) {
+    for (size_t o = 0; o < chosen.size(); ++o)
+        for (size_t u = o; u < chosen.size(); ++u) {
+            if (chosen[o].places != chosen[u].places) continue;
+            const int64_t n = static_cast<int64_t>(chosen[o].places.size());
+            double* block = out + chosen[o].first * size + chosen[u].first;
+            for (int64_t i = 0; i < n; ++i)
+                for (int64_t k = i + 1; k < n; ++k) block[k * size + i] = block[i * size + k];
+        }
+    for (int64_t i = 0; i < size; ++i)
+        for (int64_t k = i + 1; k < size; ++k) out[k * size + i] = out[i * size + k];
+}
+
+}  // namespace
+
+void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
+               const std::vector<int64_t>& chosen, double* out) {
+    const int64_t size = static_cast<int64_t>(chosen.size());
+    const Tasks tasks = tasks_of(rows.rows(), size * size);
+    const std::vector<Chosen> parts_of =
+        by_output(rows, LinearPass(rows).numbers(), LinearPass(rows).coded(), chosen);
+    std::vector<double> parts(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
+    const int64_t stride = std::max<int64_t>(1, rows.rows() / std::max<int64_t>(enough, 1));
+    parallel_for(tasks.count, rows.rows() * size / stride, [&](int64_t task) {
+        LinearPass pass(rows);
+        Products products(parts_of, size);
+        double* part = parts.data() + task * size * size;
+        tasks.visit(task, [&](int64_t place) {
+            if (place % stride != 0) return;
+            pass.score(place, coefficients);
+            pass.probabilities();
+            weight[task] += block::sum(pass.weights());
+            products.read(pass);
+            for (int o = 0; o < rows.outputs(); ++o)
+                for (int u = o; u < rows.outputs(); ++u) {
+                    poll();
+                    const bool half = parts_of[o].places == parts_of[u].places;
+                    products.add(o, u, pass.second_derivatives(o, u), half, part);
+                }
+        });
+    });
+    double looked_at = 0;
+    for (double each : weight) looked_at += each;
+    if (stride > 1 && looked_at == 0)
+        return curvature(rows, coefficients, rows.rows(), chosen, out);
+    const double factor = stride > 1 ? rows.total_weight() / looked_at : 1.0;
+    std::fill_n(out, size * size, 0.0);
+    for (int64_t task = 0; task < tasks.count; ++task)
+        for (int64_t i = 0; i < size * size; ++i) out[i] += factor * parts[task * size * size + i];
+    mirror(parts_of, size, out);
+}
+
+LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients) : rows_(rows) {
+    const Tasks tasks = tasks_of(rows.rows(), 1);
+    probabilities_.resize(tasks.blocks * rows.outputs() * kBlock);
+    parallel_for(tasks.count, rows.rows() * (rows.coefficients() + 8) / kQuick, [&](int64_t task) {
+        LinearPass pass(rows_);
+        tasks.visit(task, [&](int64_t place) {
+            pass.score(place, coefficients);
+            pass.probabilities();
+            std::copy_n(pass.scores(0), rows_.outputs() * kBlock,
+                        probabilities_.data() + place * rows_.outputs() * kBlock);
+        });
+    });
+}
+
+const double* LinearCurvature::probability(int64_t place, int o) const {
+    return probabilities_.data() + (place * rows_.outputs() + o) * kBlock;
+}
+
+void LinearCurvature::multiply(const double* v, double* out) const {
+    const int outputs = rows_.outputs();
+    const int64_t size = outputs * rows_.coefficients();
+    const Tasks tasks = tasks_of(rows_.rows(), size);
+    std::vector<double> parts(tasks.count * size, 0.0);
+    parallel_for(tasks.count, rows_.rows() * (rows_.coefficients() + 8) / kQuick,
+                 [&](int64_t task) {
+                     LinearPass pass(rows_);
+                     double mean[kBlock], product[kBlock];
+                     tasks.visit(task, [&](int64_t place) {
+                         pass.score(place, v);
+                         std::fill_n(mean, kBlock, 0.0);
+                         for (int o = 0; o < outputs; ++o) {
+                             block::multiply(pass.scores(o), probability(place, o), product);
+                             block::add(product, mean);
+                         }
+                         for (int o = 0; o < outputs; ++o) {
+                             const double* p = probability(place, o);
+                             // The mean is over both classes; the score of the first one is 0.
+                             block::subtract(mean, pass.scores(o));
+                             block::multiply(pass.scores(o), p, pass.scores(o));
+                             block::multiply(pass.scores(o), pass.weights(), pass.scores(o));
+                         }
+                         pass.add_gradient(parts.data() + task * size);
+                     });
+                 });
+    std::fill_n(out, size, 0.0);
+    for (int64_t task = 0; task < tasks.count; ++task)
+        for (int64_t i = 0; i < size; ++i) out[i] += parts[task * size + i];
+}
+
+void LinearCurvature::diagonal(double* squares, double* with_intercept) const {
+    const int outputs = rows_.outputs();
+    const int64_t p = rows_.coefficients(), size = outputs * p;
+    const Tasks tasks = tasks_of(rows_.rows(), 2 * size);
+    std::vector<double> parts(tasks.count * 2 * size, 0.0);
+    parallel_for(tasks.count, rows_.rows() * (p + 8) / kQuick, [&](int64_t task) {
+        LinearPass pass(rows_);
+        double q[kBlock], product[kBlock];
+        tasks.visit(task, [&](int64_t place) {
+            pass.go_to(place);
+            for (int o = 0; o < outputs; ++o) {
+                const double* own = probability(place, o);
+                block::second_derivative(pass.weights(), own, own, 1.0, q);
+                double *square = parts.data() + task * 2 * size + o * p, *beside = square + size;
+                const double all = block::sum(q);
+                square[0] += all;
+                beside[0] += all;
+                for (int64_t j = 0; j < pass.numbers(); ++j) {
+                    block::multiply(pass.number(j), q, product);
+                    beside[1 + j] += block::sum(product);
+                    block::multiply(pass.number(j), product, product);
+                    square[1 + j] += block::sum(product);
+                }
+                for (const LinearRows::Codes& coded : pass.coded()) {
+                    const uint32_t* code = pass.codes(coded);
+                    for (int k = 0; k < kBlock; ++k) square[coded.first + code[k]] += q[k];
+                }
+            }
+        });
+    });
+    const int64_t dense = 1 + LinearPass(rows_).numbers();
+    std::fill_n(squares, size, 0.0);
+    std::fill_n(with_intercept, size, 0.0);
+    for (int64_t task = 0; task < tasks.count; ++task)
+        for (int64_t i = 0; i < size; ++i) {
+            squares[i] += parts[task * 2 * size + i];
+            with_intercept[i] += parts[task * 2 * size + size + i];
+        }
+    // An indicator is its own square.
+    for (int o = 0; o < outputs; ++o)
+        std::copy(squares + o * p + dense, squares + (o + 1) * p, with_intercept + o * p + dense);
+}
+
+}  // namespace lessnaive

@@ -1,0 +1,41 @@
+// Second derivatives of the loss of a linear model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "linear/linear_rows.hpp"
+
+namespace lessnaive {
+
+// The Hessian by the chosen coefficients, (chosen, chosen), estimated from `enough` rows or more,
+// block by block at even distances. Chosen are places in (outputs, coefficients), in ascending
+// order. Its cost grows with the products of chosen coefficients that meet in a row.
+void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
+               const std::vector<int64_t>& chosen, double* out);
+
+// The Hessian by all coefficients as a map: nothing is squared, so that its cost is that of the
+// gradient. It keeps the probabilities, rows x outputs.
+class LinearCurvature {
+  public:
+    // The rows must live as long as this.
+    LinearCurvature(const LinearRows& rows, const double* coefficients);
+    LinearCurvature(const LinearCurvature&) = delete;
+    LinearCurvature& operator=(const LinearCurvature&) = delete;
+
+    // out = H v, of shape (outputs, coefficients).
+    void multiply(const double* v, double* out) const;
+    // The diagonal, and the entries beside it that belong to the intercept of the same output.
+    void diagonal(double* squares, double* with_intercept) const;
+
+    int outputs() const { return rows_.outputs(); }
+    int64_t coefficients() const { return rows_.coefficients(); }
+
+  private:
+    const double* probability(int64_t place, int o) const;
+
+    const LinearRows& rows_;
+    std::vector<double> probabilities_;  // block by block, output by output
+};
+
+}  // namespace lessnaive

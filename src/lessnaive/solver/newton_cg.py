@@ -1,0 +1,210 @@
+"""Newton's method by conjugate gradients, for more weights than a matrix has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.loss import Loss
+from lessnaive.loss.base import Curvature, CurvatureMap
+from lessnaive.penalty import ElasticNet, Penalty
+from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
+
+__all__ = ["NewtonCG"]
+
+Floats = NDArray[np.float64]
+
+# Share of the decrease that the slope promises which a step must bring.
+_SUFFICIENT = 1e-4
+_SHORTEST = 1e-10
+# Gains below this share of the objective are lost in its rounding.
+_ROUNDING = 1e-12
+# The linear system is solved to this share of the slope at first, and better near the minimum.
+_LOOSE = 0.3
+# Steps of conjugate gradients at the most.
+_MOST_PRODUCTS = 250
+# Directions with less than this share of the curvature of their parts are flat.
+_FLAT = 1e-12
+
+
+class NewtonCG(Solver):
+    """Newton's method within an orthant, by conjugate gradients.
+
+    Absolute values are linear as long as no weight crosses its target. Each iteration takes
+    Newton's step for the weights that are away from their target or want to leave it (by conjugate
+    gradients, which need products with the matrix of second derivatives and not the matrix), cuts
+    it where weights would cross their target, which stop there, and shortens it until the objective
+    falls enough [1]_ [2]_. Once it is known which weights stay at their target, this is Newton's
+    method for the others. Memory and the work of a step grow with the weights, not with their
+    squares.
+
+    Parameters
+    ----------
+    keep_weights : bool, default=False
+        Whether the history keeps the iterates.
+    callback : callable, optional
+        Called after each iteration with its number and the point.
+
+    References
+    ----------
+    .. [1] D. P. Bertsekas (1982). Projected Newton methods for optimization problems with simple
+       constraints. SIAM Journal on Control and Optimization 20(2).
+    .. [2] G. Andrew and J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.
+    """
+
+    def __init__(
+        self,
+        *,
+        keep_weights: bool = False,
+        callback: Callable[[int, Point], None] | None = None,
+    ) -> None:
+        self.keep_weights = keep_weights
+        self.callback = callback
+
+    def refusal(self, loss: Loss, penalty: Penalty) -> str | None:
+        """Refuse losses without products with second derivatives, and other penalties."""
+        if not isinstance(loss, Curvature) or not loss.has_curvature_map:
+            return "this loss has no products with its second derivatives: take 'prox_newton'."
+        if type(penalty) is not ElasticNet:
+            return "it knows the elastic net only: take 'fista' or 'ista'."
+        return None
+
+    def _minimize(
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        start: Floats,
+        stopping: Stopping,
+        history: History,
+    ) -> Solution:
+        point = Point.at(start, loss, penalty)
+        self._note(history, point, 0.0)
+        return self.go_on(loss, penalty, point, stopping, history)
+
+    def go_on(
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        point: Point,
+        stopping: Stopping,
+        history: History,
+    ) -> Solution:
+        """Minimize from a point that the history knows already."""
+        assert isinstance(loss, Curvature)
+        assert isinstance(penalty, ElasticNet)
+        first = max(point.residual, 1e-300)
+        n_iter, stalled, move = 0, False, np.zeros_like(point.weights)
+        while not stopping.reached(point) and n_iter < stopping.max_iter:
+            slope = penalty.subgradient(point.weights, point.gradient)
+            orthant = _orthant(penalty, point.weights, slope)
+            curvature = _Penalized(loss, penalty, point.weights)
+            share = min(_LOOSE, np.sqrt(point.residual / first))
+            enough = max(share * point.residual, 0.1 * stopping.threshold(point))
+            free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
+            step = _newton_step(
+                curvature, slope, free & ~_held(penalty, point.weights, slope), enough
+            )
+            # A weight that leaves its target does so downhill.
+            leaves = (point.weights == penalty.target) & (_kink(penalty, slope) > 0)
+            step[leaves & (step * slope >= 0)] = 0.0
+            following, length = _search(loss, penalty, point, slope, step, orthant)
+            if following is None:  # the slope itself, by the curvature of each weight
+                step = -slope / curvature.scale
+                following, length = _search(loss, penalty, point, slope, step, orthant)
+            n_iter += 1
+            if following is None:
+                stalled = True
+                self._note(history, point, 0.0)
+                break
+            move = following.weights - point.weights
+            point = following
+            self._note(history, point, length)
+        return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
+
+
+class _Penalized:
+    """The second derivatives of loss and penalty."""
+
+    def __init__(self, loss: Curvature, penalty: ElasticNet, weights: Floats) -> None:
+        self._map: CurvatureMap = loss.curvature_map(weights)
+        self._square = 2.0 * penalty.l2 * np.broadcast_to(penalty.factor, weights.shape)
+        diagonal = np.maximum(self._map.diagonal(), 0.0) + self._square
+        # A weight without curvature has that of the others, or it would go anywhere.
+        self.scale = np.maximum(diagonal, max(1e-10 * float(diagonal.max()), 1e-300))
+
+    def multiply(self, vector: Floats) -> Floats:
+        return self._map.multiply(vector) + self._square * vector
+
+
+def _kink(penalty: ElasticNet, like: Floats) -> Floats:
+    return penalty.l1 * np.broadcast_to(penalty.factor, like.shape)
+
+
+def _held(penalty: ElasticNet, weights: Floats, slope: Floats) -> NDArray[np.bool_]:
+    """Weights at a bound that they would have to cross."""
+    return (slope == 0) & ((weights <= penalty.lower) | (weights >= penalty.upper))
+
+
+def _orthant(penalty: ElasticNet, weights: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """Bounds of the weights within which the absolute values are linear."""
+    away = weights - penalty.target
+    side = np.where(away == 0.0, -np.sign(slope), np.sign(away))
+    bent = _kink(penalty, weights) > 0
+    lower = np.where(bent & (side >= 0), penalty.target, penalty.lower)
+    upper = np.where(bent & (side <= 0), penalty.target, penalty.upper)
+    return np.maximum(lower, penalty.lower), np.minimum(upper, penalty.upper)
+
+
+def _newton_step(
+    curvature: _Penalized, slope: Floats, free: NDArray[np.bool_], enough: float
+) -> Floats:
+    """Solve for the step of the free weights until the largest slope left is small enough."""
+    step = np.zeros_like(slope)
+    left = np.where(free, -slope, 0.0)
+    scaled = left / curvature.scale
+    direction = scaled.copy()
+    strength = float(np.vdot(left, scaled))
+    for _ in range(_MOST_PRODUCTS):
+        if np.abs(left).max(initial=0.0) <= enough:
+            break
+        product = np.where(free, curvature.multiply(direction), 0.0)
+        bend = float(np.vdot(direction, product))
+        if bend <= _FLAT * float(np.vdot(direction, curvature.scale * direction)):
+            if not step.any():
+                step = direction
+            break
+        length = strength / bend
+        step += length * direction
+        left -= length * product
+        scaled = left / curvature.scale
+        before, strength = strength, float(np.vdot(left, scaled))
+        direction = scaled + (strength / before) * direction
+    return step
+
+
+def _search(
+    loss: Loss,
+    penalty: ElasticNet,
+    point: Point,
+    slope: Floats,
+    step: Floats,
+    orthant: tuple[Floats, Floats],
+) -> tuple[Point | None, float]:
+    """Walk within the orthant, and half as far until the objective falls enough."""
+    length = 1.0
+    slack = _ROUNDING * abs(point.objective)
+    while length > _SHORTEST:
+        weights = np.clip(point.weights + length * step, *orthant)
+        promised = -float(np.vdot(slope, weights - point.weights))
+        if promised <= 0:
+            return None, 0.0
+        found = Point.at(weights, loss, penalty)
+        if promised <= slack:
+            # Too small a gain for the objective to show: the slope must.
+            return (found, length) if found.residual < point.residual else (None, 0.0)
+        if found.objective <= point.objective - _SUFFICIENT * promised:
+            return found, length
+        length *= 0.5
+    return None, 0.0
