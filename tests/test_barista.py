@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.fixes import parse_version
 
 from interior_point import objective, reference_weights
 from lessnaive import AttributeWeightedNB, BaristaNB, NaiveBayes
@@ -172,6 +174,8 @@ def test_scikit_learn_finds_the_same_weights(l1, l2):
     # C (sum of losses) + (1 - r) |w|^2 / 2 + r |w|_1, so 1 / C = l1 + 2 l2 and r = l1 C.
     total = l1 + 2 * l2
     settings = {"solver": "lbfgs"} if l1 == 0 else {"solver": "saga", "l1_ratio": l1 / total}
+    if l1 > 0 and parse_version(sklearn.__version__) < parse_version("1.8"):
+        settings["penalty"] = "elasticnet"  # which is deprecated since, and follows from l1_ratio
     peer = LogisticRegression(
         C=1 / total, fit_intercept=False, tol=1e-10, max_iter=100000, **settings
     ).fit(design, dense.labels)

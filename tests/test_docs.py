@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
 import re
 import shlex
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from lessnaive.cli import main
+from lessnaive.cli.app import app
+from lessnaive.models import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -39,9 +42,26 @@ def test_page(page, tmp_path, monkeypatch):
     if page.stem in NEEDED:
         pytest.importorskip(NEEDED[page.stem])
     monkeypatch.chdir(tmp_path)
+    # What a page adds is gone after it.
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    monkeypatch.setattr(app, "commands", dict(app.commands))
     result = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0
     run_commands(page, tmp_path)
+
+
+def test_the_api_index_has_all_public_names():
+    """Each name that it lists exists, and each name that users import is listed."""
+    page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
+    listed = re.findall(r"^   ([\w.]+)$", page, re.M)
+    for name in listed:
+        module, _, last = f"lessnaive.{name}".rpartition(".")
+        assert hasattr(importlib.import_module(module), last), name
+    for folder in ("", "solver.", "penalty.", "loss.", "plot.", "scorecard."):
+        module = importlib.import_module(f"lessnaive.{folder}".rstrip("."))
+        public = {f"{folder}{name}" for name in module.__all__} - {"__version__"}
+        inner = {"scorecard.Scorecard", "solver.Rprop"}
+        assert public - inner <= set(listed)
 
 
 def test_readme(tmp_path, monkeypatch, capsys):

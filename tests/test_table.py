@@ -73,6 +73,8 @@ def test_arrays_of_strings(n_rows, dtype):
     words = rng.choice(["ash", "beech", "oak"], (n_rows, 3))
     y = rng.integers(0, 2, n_rows)
     y[:2] = 0, 1
+    if dtype == "T" and not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("NumPy has this type since version 2")
     kind: Any = np.dtypes.StringDType() if dtype == "T" else dtype
     expected = NaiveBayes().fit(pd.DataFrame(words), y)
     model = NaiveBayes().fit(words.astype(kind), y)
@@ -219,7 +221,9 @@ def test_types_of_numbers(n_rows, features):
     plain = np.array(values, dtype=object)[:, None]
     model = NaiveBayes(categorical_features=features).fit(plain, y)
     expected = model.predict_joint_log_proba(plain)
-    arrow = [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(10, 2)]
+    arrow = [pa.int8(), pa.uint64(), pa.float32(), pa.decimal128(10, 2)]
+    if int(pa.__version__.partition(".")[0]) >= 16:  # the first to cast to half floats
+        arrow.append(pa.float16())
     frames = [pa.table({"n": pa.array(values, pa.float64()).cast(kind)}) for kind in arrow]
     kinds = [pl.UInt8, pl.Int16, pl.UInt64, pl.Int128, pl.Float32, pl.Decimal(10, 2)]
     frames += [pl.DataFrame({"n": pl.Series(values, dtype=kind)}) for kind in kinds]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-import lessnaive
 from lessnaive.cli.errors import InputError
+from lessnaive.models.registry import registered
 
 __all__ = ["estimators", "make_estimator", "parse_value", "stream_learners"]
 
 
 def estimators() -> dict[str, Any]:
-    """All classifiers that the package exports, by name.
+    """All classifiers that are registered, by name.
 
     Returns
     -------
@@ -29,14 +26,7 @@ def estimators() -> dict[str, Any]:
     >>> "NaiveBayes" in estimators()
     True
     """
-    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
-    return {
-        name: thing
-        for name, thing in sorted(public.items())
-        if inspect.isclass(thing)
-        and issubclass(thing, BaseEstimator)
-        and issubclass(thing, ClassifierMixin)
-    }
+    return dict(registered())
 
 
 def stream_learners() -> list[str]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive import models
 from lessnaive._version import __version__
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.estimator_parameters import make_estimator, parameters_to_plain
 from lessnaive.export.json_text import json_lines, parse_json
 from lessnaive.export.writing import whole_file
 from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.registry import registered
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
@@ -54,7 +54,7 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
     array([1])
     """
     name = type(model).__name__
-    if _estimators().get(name) is not type(model):
+    if registered().get(name) is not type(model):
         raise TypeError(f"Only classifiers of lessnaive can be saved, and {name} is none of them.")
     check_is_fitted(model)
     document = to_document(model)
@@ -108,12 +108,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         return head + file.read()
 
 
-def _estimators() -> dict[str, type[ScorecardClassifier]]:
-    """All public estimators by name."""
-    found = {name: getattr(models, name) for name in models.__all__}
-    return {name: kind for name, kind in found.items() if issubclass(kind, ScorecardClassifier)}
-
-
 def to_document(model: ScorecardClassifier) -> dict[str, Any]:
     """Return a fitted model as the plain data that a model file holds."""
     return {
@@ -134,8 +128,8 @@ def from_document(root: Node) -> ScorecardClassifier:
         "format", "version", "written_by", "estimator", "parameters", "scorecard", "state"
     )
     fields["written_by"].text()
-    name = fields["estimator"].choice(_estimators())
-    model = make_estimator(_estimators()[name], fields["parameters"])
+    name = fields["estimator"].choice(registered())
+    model = make_estimator(registered()[name], fields["parameters"])
     model._restore(Scorecard.from_plain(name, fields["scorecard"]), fields["state"])
     return model
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lessnaive.models.logistic.fitted import FittedLogistic
+from lessnaive.models.logistic.problem import FittedLogistic
 from lessnaive.plot.axes import check_drawable, legend_beside, new_axes
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.models.weighted.fitted import LearnedWeights
+from lessnaive.models.weighted.learning import LearnedWeights
 from lessnaive.plot.axes import import_pyplot
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.logistic.fitted import FittedLogistic
+from lessnaive.models.logistic.problem import FittedLogistic
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import read_table
 

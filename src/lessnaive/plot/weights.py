@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.models.weighted.barista import SHRINK_TO
-from lessnaive.models.weighted.fitted import LearnedWeights
+from lessnaive.models.weighted.learning import LearnedWeights
 from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """Solvers: they minimize a loss plus a penalty, and say how far from the minimum they stopped."""
 
 from lessnaive.solver.anytime import PGDMB, AnytimeSearch, AnytimeSolver, Rprop, TwoStage
-from lessnaive.solver.base import Point, Solution, Solver
-from lessnaive.solver.certificate import suboptimality_bound
+from lessnaive.solver.base import Point, Solution, Solver, suboptimality_bound
 from lessnaive.solver.descent import GradientDescent, Newton
 from lessnaive.solver.lbfgs import LBFGS
 from lessnaive.solver.prox_newton import ProxNewton

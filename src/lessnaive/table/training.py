@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
-from lessnaive.exceptions import TableError
-from lessnaive.table.column import Column
-from lessnaive.table.labels import encode_labels, read_weights
+from lessnaive.exceptions import TableError, warn_caller
+from lessnaive.table.column import Coded, Column, factorize_numbers
+from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
 from lessnaive.table.rows import RowsOfColumn, cached
 from lessnaive.table.schema import Schema
 
-__all__ = ["Training", "no_values", "read_training"]
+__all__ = ["Training", "encode_labels", "no_values", "read_training", "read_weights"]
 
 
 @dataclass(frozen=True)
@@ -113,3 +114,145 @@ def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any)
 def no_values(name: str) -> TableError:
     """Return the error for a column without a single value."""
     return TableError(f"Column {name!r} has no values, every row is missing: drop the column.")
+
+
+def encode_labels(
+    y: Any, n_rows: int, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Distinct labels, sorted, and the place of each row's label among them.
+
+    A row of weight 0 is absent: its label counts for nothing (its code is 0).
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels: integers, strings or booleans.
+    n_rows : int
+        Number of rows of the table.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+
+    Returns
+    -------
+    classes : array of shape (n_classes,)
+    codes : array of shape (n_rows,)
+        In the smallest unsigned type that holds them.
+    """
+    values = _label_array(y, n_rows)
+    coded = _factorize(values)
+    rows = coded.codes.astype(np.int64) + (coded.shift - 1)
+    counted = rows if weights is None else rows[weights > 0]
+    present = np.flatnonzero(np.bincount(counted, minlength=len(coded.levels)))
+    levels = [coded.levels[i] for i in present.tolist()]
+    order = sorted(range(len(levels)), key=levels.__getitem__)
+    place = np.zeros(len(coded.levels) + 1, dtype=np.min_scalar_type(max(len(levels) - 1, 0)))
+    place[present[order]] = np.arange(len(levels))
+    dtype = values.dtype if values.dtype.kind != "O" else object
+    return np.array([levels[i] for i in order], dtype=dtype), place[rows]
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Check sample weights: None, or one finite, non-negative number per row, not all zero."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != n_rows:
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: give one weight per row"
+        )
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight holds NaN or infinite values: give finite weights.")
+    if (weights < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`: weights must be >= 0.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight adds up to more than a float can hold: scale it down.")
+    if not weights.any():
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number: all rows have weight 0."
+        )
+    return weights
+
+
+def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None: pass one label per row."
+        )
+    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if values.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy made everything text, NaN as well
+        values = values if all(isinstance(label, str) for label in y) else np.array(y, dtype=object)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+    if len(values) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"the table has {n_rows} rows, y has {len(values)}."
+        )
+    if values.dtype.kind in "mM" and np.isnat(values).any():
+        raise _missing_labels(np.isnat(values))
+    if values.dtype.kind not in "biufOUST":
+        values = values.astype(str)
+    if values.dtype.kind in "ST":
+        values = values.astype(str)
+    return values
+
+
+def _factorize(values: NDArray[Any]) -> Coded:
+    if values.dtype.kind == "b":
+        return Coded(values.view(np.uint8), 1, (False, True))
+    if values.dtype.kind in "iuf":
+        if values.dtype.kind == "f":
+            _check_float_labels(values)
+        return factorize_numbers(values, "y")
+    codes, levels, _ = factorize_objects(
+        values if values.dtype.kind == "O" else values.tolist(), "y"
+    )
+    if (codes < 0).any():
+        raise _missing_labels(codes < 0)
+    if len({isinstance(level, str) for level in levels}) > 1:
+        raise ValueError(
+            "Unknown label type: y mixes strings and numbers; convert all labels to one type."
+        )
+    if any(isinstance(level, float) for level in levels):
+        raise _continuous_labels()
+    return Coded(codes, 1, levels)
+
+
+def _check_float_labels(values: NDArray[Any]) -> None:
+    if np.isnan(values).any():
+        raise _missing_labels(np.isnan(values))
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity or a value too large: labels must be finite.")
+    if (values != np.trunc(values)).any():
+        raise _continuous_labels()
+
+
+def _missing_labels(missing: NDArray[np.bool_]) -> TableError:
+    count = int(missing.sum())
+    return TableError(
+        f"Input y contains NaN or other missing values: the target is missing in {count} "
+        f"row{'s' if count > 1 else ''} (the first is row {int(missing.argmax())}); "
+        "remove these rows."
+    )
+
+
+def _continuous_labels() -> ValueError:
+    return ValueError(
+        "Unknown label type: continuous. The target of a classifier must be made of classes, "
+        "not of quantities; bin it first."
+    )

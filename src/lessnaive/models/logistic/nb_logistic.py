@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
-from lessnaive.models.logistic.fitted import FittedLogistic
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
+from lessnaive.models.logistic.problem import FittedLogistic, LogisticProblem, LogisticSettings
 from lessnaive.models.parameters import SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, minimize
 from lessnaive.solver import Solver

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.models.logistic.fitted import FittedLogistic, coefficient_shape
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.path import LogisticPath, score_path, solve_path
-from lessnaive.models.logistic.problem import LogisticProblem, LogisticSettings
+from lessnaive.models.logistic.problem import (
+    FittedLogistic,
+    LogisticProblem,
+    LogisticSettings,
+    coefficient_shape,
+)
 from lessnaive.models.parameters import SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending

@@ -14,8 +14,8 @@ from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.parameters import EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    LearnedWeights,
     SolverSettings,
     gather,
     minimize,

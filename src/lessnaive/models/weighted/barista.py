@@ -13,9 +13,9 @@ from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.parameters import EvidenceParameters, SolverParameters
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
     SOLVERS,
+    LearnedWeights,
     SolverSettings,
     gather,
     minimize,

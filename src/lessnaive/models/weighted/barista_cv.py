@@ -17,8 +17,8 @@ from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.parameters import EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
-from lessnaive.models.weighted.fitted import LearnedWeights
 from lessnaive.models.weighted.learning import (
+    LearnedWeights,
     SolverSettings,
     WeightedEvidence,
     gather,
