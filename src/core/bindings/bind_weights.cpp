@@ -30,7 +30,8 @@ void make_evidence(
     const std::optional<Vector>& own_intercept, const Array& labels,
     const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
     const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
-    const std::vector<int64_t>& curve_places) {
+    const std::vector<int64_t>& curve_places,
+    const std::vector<std::optional<Vector>>& sharp_shares) {
     const int64_t rows = static_cast<int64_t>(labels.shape(0));
     const size_t classes = intercept.shape(0);
     require(classes > 0, "there are no classes");
@@ -39,6 +40,7 @@ void make_evidence(
                 values.size() == parameters.size() && values.size() == own_values.size() &&
                 values.size() == value_places.size() &&
                 (sharpness.empty() || sharpness.size() == values.size()) &&
+                (sharp_shares.empty() || sharp_shares.size() == values.size()) &&
                 curves.size() == own_curves.size() && curves.size() == curve_places.size(),
             "columns and terms differ in number");
     std::vector<int64_t> places(coded_places);
@@ -69,15 +71,18 @@ void make_evidence(
         const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
         require(!ratio || static_cast<int64_t>(ratio->shape(0)) == rows,
                 "columns differ in length");
+        const std::optional<Vector> share = sharp_shares.empty() ? std::nullopt : sharp_shares[j];
+        require(!share || share->shape(0) == classes, "there must be one share per class");
         curved.push_back({Quadratic{column_of(values[j], rows), parameters[j].data()},
                           own_values[j] ? own_values[j]->data() : nullptr,
-                          ratio ? ratio->data() : nullptr, value_places[j]});
+                          ratio ? ratio->data() : nullptr, share ? share->data() : nullptr,
+                          value_places[j]});
     }
     for (size_t j = 0; j < curves.size(); ++j) {
         require(!own_curves[j] || static_cast<int64_t>(own_curves[j]->shape(0)) == rows,
                 "columns differ in length");
         curved.push_back({piecewise_of(curves[j], rows, classes),
-                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr,
+                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr, nullptr,
                           curve_places[j]});
     }
     require(!own_intercept || own_intercept->shape(0) == classes,
@@ -216,7 +221,8 @@ void bind_weights(nb::module_& m) {
              nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>(),
              nb::arg("curves") = std::vector<PiecewiseTuple>(),
              nb::arg("own_curves") = std::vector<std::optional<Vector>>(),
-             nb::arg("curve_places") = std::vector<int64_t>())
+             nb::arg("curve_places") = std::vector<int64_t>(),
+             nb::arg("sharp_shares") = std::vector<std::optional<Vector>>())
         .def("take", &take_binding, nb::arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, nb::arg("out"),

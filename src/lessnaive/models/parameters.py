@@ -28,6 +28,7 @@ class EvidenceParameters:
     priors: str | ArrayLike = "smoothed"
     missing: str = "ignore"
     variance_floor: float = 1e-9
+    variance_prior: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

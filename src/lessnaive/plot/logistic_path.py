@@ -126,7 +126,7 @@ class LogisticPathDisplay:
             estimator, NBLogisticCV, "LogisticPathDisplay draws the path of an NBLogisticCV"
         )
         output = choose_output(estimator, class_)
-        scale = output.sign * design_scale(estimator.scorecard_, X)
+        scale = output.sign * design_scale(estimator, X)
         path = estimator.path_
         display = cls(
             lams=path.lams,

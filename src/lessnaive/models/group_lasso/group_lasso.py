@@ -161,6 +161,7 @@ class GroupLassoNB(ScorecardClassifier):
     smoothing: float | str = 0.0
     priors: str | ArrayLike = "empirical"
     variance_floor: float = 1e-9
+    variance_prior: float = 1.0
 
     def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)

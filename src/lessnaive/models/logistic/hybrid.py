@@ -111,7 +111,7 @@ class HybridLRNB(SolverParameters, EvidenceParameters, ScorecardClassifier):
         Class probabilities, where no column is in the logistic part.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says in the naive part: nothing, or what its frequency in each class
-        says. In the logistic part it stands for the mean, as in :class:`NBLogistic`.
+        says. It is the same in the logistic part, see :class:`NBLogistic`.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
 
@@ -296,7 +296,11 @@ class _LogisticPart:
         self.columns = columns
         self.lam = share * parameters.lam
         ridge = LogisticSettings(
-            EvidenceSettings(numeric="gaussian_shared", variance_floor=parameters.variance_floor),
+            EvidenceSettings(
+                numeric="gaussian_shared",
+                missing=parameters.missing,
+                variance_floor=parameters.variance_floor,
+            ),
             SolverSettings.of(parameters, remedy=REMEDY),
             target="zero",
             penalty="l2",
