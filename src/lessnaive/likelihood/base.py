@@ -43,11 +43,11 @@ class LikelihoodSettings:
         The same; of one column, numbers or arrays of shape (n_classes,).
     """
 
-    numeric: str = "gaussian"
+    numeric: str = "modl"
     smoothing: float | str = 1.0
     missing: str = "ignore"
     variance_floor: float = 1e-9
-    variance_prior: float = 0.0
+    variance_prior: float = 10.0
     beta: tuple[ArrayLike, ArrayLike] | None = None
 
     @property

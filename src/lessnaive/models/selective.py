@@ -41,7 +41,7 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
 
     Parameters
     ----------
-    criterion : {"error", "cv_error", "log_loss", "aic"}, default="error"
+    criterion : {"error", "cv_error", "log_loss", "aic"}, default="log_loss"
         What is made small: the share of the training rows that are classified wrongly; the same in
         a cross-validation, where each row is classified by a model that was learned without it; the
         mean negative log-probability of the training rows' classes; or that times two, plus two
@@ -55,7 +55,7 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : str, default="gaussian"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns; see :class:`NaiveBayes`.
@@ -71,6 +71,9 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
         What a missing value says: nothing, or what its frequency in each class says.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -133,7 +136,7 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
         "cv": ["cv_object"],
     }
 
-    criterion: str = "error"
+    criterion: str = "log_loss"
     direction: str = "forward"
     patience: int = 1
     cv: Any = 5

@@ -106,9 +106,11 @@ class FractionalNB(EvidenceParameters, ScorecardClassifier):
         :class:`BaristaNB`.
     random_state : int, RandomState or None, default=0
         For mini-batches and restarts; "two-stage" needs no chance.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
     summary_size, max_values, forgetting, refresh
         What is kept of streams, for how long, and how often it is looked at, as in
         :class:`NaiveBayes`.

@@ -65,18 +65,22 @@ class GroupLassoNB(ScorecardClassifier):
         Folds for ``lam="cv"``; as in :class:`SelectiveNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         As in :class:`NaiveBayes`.
-    numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="modl"
         As in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         As in :class:`NaiveBayes`.
     n_bins : int, default=10
         Number of bins of ``numeric="quantile"``.
-    smoothing : float or "laplace", default=0.0
-        Pseudo-counts, as in :class:`NaiveBayes`; 0 is maximum likelihood.
-    priors : str or array-like of shape (n_classes,), default="empirical"
+    smoothing : float or "laplace", default=1.0
+        Pseudo-counts, as in :class:`NaiveBayes`; 0 is maximum likelihood, as published, which
+        rules out a class for good if it never had some value.
+    priors : str or array-like of shape (n_classes,), default="smoothed"
         Class probabilities, as in :class:`NaiveBayes`.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -155,13 +159,13 @@ class GroupLassoNB(ScorecardClassifier):
     lam_ratio: float = 1e-3
     cv: Any = 5
     categorical_features: Any = "from_dtype"
-    numeric: str = "gaussian"
+    numeric: str = "modl"
     categorical: str = "values"
     n_bins: int = 10
-    smoothing: float | str = 0.0
-    priors: str | ArrayLike = "empirical"
+    smoothing: float | str = 1.0
+    priors: str | ArrayLike = "smoothed"
     variance_floor: float = 1e-9
-    variance_prior: float = 1.0
+    variance_prior: float = 10.0
 
     def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)

@@ -91,8 +91,10 @@ class BaristaNBCV(SolverParameters, EvidenceParameters, LearnedWeights):
         Tolerance of the final fit, as in :class:`BaristaNB`.
     max_iter : int, default=10000
         Most iterations of a fit.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------
