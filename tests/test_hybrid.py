@@ -89,7 +89,7 @@ def test_the_formula_with_columns_of_all_kinds(n_classes, missing):
     logistic = ["flag", "x", "colour"]
     others = [name for name in X.columns if name not in logistic]
     model = HybridLRNB(assignment=logistic, numeric="mdlp", missing=missing).fit(X, y)
-    first = NBLogistic(lam=0.0).fit(X[logistic], y)
+    first = NBLogistic(lam=0.0, missing=missing).fit(X[logistic], y)
     naive = NaiveBayes(numeric="mdlp", missing=missing).fit(X[others], y)
     new, _ = table(n_classes, seed=1, gaps=0.3)
     new.loc[::7, ["colour", "switch"]] = "never seen"
