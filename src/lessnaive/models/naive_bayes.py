@@ -128,7 +128,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     ...     "weight": [151.0, 163.0, 170.0, 120.0, 131.0, None],
     ... })
     >>> y = ["apple", "apple", "apple", "pear", "pear", "pear"]
-    >>> model = NaiveBayes().fit(X, y)
+    >>> model = NaiveBayes(numeric="gaussian").fit(X, y)
     >>> new = pd.DataFrame({"colour": ["red", "blue"], "weight": [None, 125.0]})
     >>> model.predict(new)
     array(['apple', 'pear'], dtype='<U5')

@@ -123,9 +123,9 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
     >>> y = ["yes", "yes", "no", "no", "yes"]
     >>> model = SelectiveNB().fit(X, y)
     >>> model.weights_
-    array([1., 0., 0.])
+    array([1., 1., 0.])
     >>> [(step.column, step.error) for step in model.path_]
-    [(None, 0.4), (0, 0.0), (1, 0.0)]
+    [(None, 0.4), (0, 0.0), (1, 0.0), (2, 0.0)]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

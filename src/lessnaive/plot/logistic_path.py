@@ -79,7 +79,7 @@ class LogisticPathDisplay:
     >>> model = NBLogisticCV(n_lams=10, cv=3).fit(X, y)
     >>> display = LogisticPathDisplay.from_estimator(model, X, class_="Gentoo")
     >>> len(display.lines_)
-    8
+    9
     """
 
     lams: ArrayLike

@@ -130,11 +130,11 @@ class GroupLassoNB(ScorecardClassifier):
     >>> model = GroupLassoNB().fit(X, y)
     >>> for name, norm in zip(X.columns, model.norms_):
     ...     print(f"{name:<18} {norm:.2f}")
-    island             1.07
-    bill_length_mm     1.57
-    bill_depth_mm      1.53
-    flipper_length_mm  1.66
-    body_mass_g        1.51
+    island             1.06
+    bill_length_mm     0.98
+    bill_depth_mm      0.97
+    flipper_length_mm  1.05
+    body_mass_g        0.85
     sex                0.00
     year               0.00
     """

@@ -165,7 +165,7 @@ class NBLogistic(SolverParameters, FittedLogistic):
     >>> X, y = datasets.load_penguins()
     >>> model = NBLogistic(lam=5.0).fit(X, y)
     >>> model.coef_.shape, len(model.design_names_)
-    ((3, 8), 8)
+    ((3, 9), 9)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

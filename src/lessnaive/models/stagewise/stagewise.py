@@ -140,7 +140,7 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
     >>> X, y = load_penguins()
     >>> model = StagewiseNB().fit(X, y)
     >>> {name: share for name, share in zip(X.columns, model.weights_.tolist()) if share}
-    {'island': 1.0, 'bill_length_mm': 1.0, 'bill_depth_mm': 0.875, 'flipper_length_mm': 0.3}
+    {'island': 1.0, 'bill_length_mm': 1.0, 'bill_depth_mm': 1.0, 'flipper_length_mm': 1.0}
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
