@@ -25,8 +25,9 @@ card = model.scorecard_
 # %%
 # Why this bird?
 # --------------
-# :meth:`~lessnaive.Scorecard.explain` gives the summands of each row. Take the bird that the model
-# is least sure of among those that it gets right.
+# :meth:`~lessnaive.Scorecard.explain` gives the summands of each row, relative to the average bird,
+# whose own scores are "(base)". Take the bird that the model is least sure of among those that it
+# gets right.
 
 probabilities = model.predict_proba(penguins)
 right = model.predict(penguins) == species
@@ -114,8 +115,9 @@ plt.show()
 # A gap or a new value adds nothing
 # ---------------------------------
 # Without its flipper length, and from an island that the model has never heard of, the same bird is
-# scored by the columns that are left. The other bars stay as they were.
+# scored by the columns that are left. The terms as they are in the model, not relative to the
+# average bird, say so.
 
 changed = penguins.iloc[[bird]].assign(flipper_length_mm=np.nan, island="Anvers")
-summands = card.explain(changed).to_frame("pandas")
+summands = card.explain(changed, centred=False).to_frame("pandas")
 print(summands.pivot(index="column", columns="class", values="contribution").round(2).to_string())

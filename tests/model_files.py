@@ -126,6 +126,15 @@ _MODELS = [
     ln.NBLogistic(lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
     ln.HybridLRNB(assignment="cv", cv=2, lam=0.1).fit(_X, [1, 0, 1, 1, 0, 0]),
     ln.HybridLRNB(assignment=["text", "number"], lam=0.1).fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.FractionalNB(batch_size=4, history_size=5, summary_size=2, max_values=2).partial_fit(
+        _X, [1, 0, 1, 1, 0, 1]
+    ),
+    ln.LessNaiveClassifier(class_weight={"u": 2.0}, monotonic_cst=None).fit(
+        _X, ["u", "v", "w", "u", "v", "w"]
+    ),
+    ln.LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
+        pd.concat([_X] * 120), np.tile([1, 0, 1, 1, 0, 0], 120) ^ (np.arange(720) % 7 == 0)
+    ),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

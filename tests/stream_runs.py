@@ -14,7 +14,17 @@ from lessnaive.cli.running import run
 
 CONTEXT = multiprocessing.get_context("forkserver") if sys.platform != "win32" else None
 if CONTEXT is not None:
-    CONTEXT.set_forkserver_preload(["lessnaive.cli.running", "stream_runs"])
+    CONTEXT.set_forkserver_preload(
+        [
+            *(
+                "lessnaive.cli.running",
+                "lessnaive.cli.streaming.command",
+                "lessnaive.export.model_file",
+            ),
+            *("lessnaive.models.naive_bayes", "lessnaive.models.fractional.fractional"),
+            "stream_runs",
+        ]
+    )
 
 
 def start(arguments, folder, *, death=None):

@@ -57,6 +57,8 @@ class PlainAverage:
     def search(self, seed: int, starts: int, passes: int) -> list[frozenset[int]]:
         """Return all subsets that are looked at after the empty one."""
         random = np.random.RandomState(seed)
+        # Orders of what columns say, wherever they stand.
+        columns = sorted(self.columns.tolist(), key=lambda j: self.loss(frozenset({j})))
         looked: list[frozenset[int]] = []
         tie = 1e-9 * self.criterion(frozenset())
         for _ in range(starts):
@@ -64,8 +66,8 @@ class PlainAverage:
             for _ in range(passes):
                 before = now
                 for add in (True, False):
-                    for place in random.permutation(len(self.columns)):
-                        column = int(self.columns[place])
+                    for place in random.permutation(len(columns)):
+                        column = columns[place]
                         if (column in now) == add:
                             continue
                         other = now ^ {column}
@@ -213,9 +215,9 @@ def test_compression_rate():
 
 def test_columns_that_are_the_same_share_the_weight():
     X, y = some_table(0, n=400)
-    once = AveragedNB(n_starts=200).fit(X[["strong", "words", "gaps"]], y)
+    once = AveragedNB(n_starts=800).fit(X[["strong", "words", "gaps"]], y)
     both = X[["strong", "words", "gaps"]].assign(copy=X["strong"])
-    twice = AveragedNB(n_starts=200).fit(both, y)
+    twice = AveragedNB(n_starts=800).fit(both, y)
     one, other = twice.weights_[[0, 3]]
     assert one == pytest.approx(other, abs=0.05)
     assert max(one, other) < 0.75 * once.weights_[0]
@@ -290,3 +292,25 @@ def test_the_cost_of_a_choice():
         expected = log(21) + log(comb(19 + size, size))
         assert criterion.choice_cost(size) == pytest.approx(expected, rel=1e-12)
     assert exp(SubsetCriterion(np.zeros(0)).choice_cost(0)) == 1.0
+
+
+@pytest.mark.parametrize("averaging", ["compression", "posterior", "best"])
+@pytest.mark.parametrize("named", [True, False])
+def test_the_order_of_columns_does_not_matter(averaging, named):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 400)
+    shared = y[:, None] + rng.normal(scale=3.0, size=(400, 3))
+    X = np.hstack([shared, shared + rng.normal(scale=0.7, size=(400, 3)), rng.random((400, 2))])
+    X[:, 6] = X[:, 0]  # a column twice
+    X = pd.DataFrame(X, columns=list("abcdefgh"))
+    expected = AveragedNB(averaging=averaging).fit(X if named else X.to_numpy(), y)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(X.shape[1])
+        moved = X.iloc[:, order] if named else X.iloc[:, order].to_numpy()
+        model = AveragedNB(averaging=averaging).fit(moved, y)
+        assert model.objective_ == pytest.approx(expected.objective_, rel=1e-12)
+        np.testing.assert_allclose(
+            model.predict_proba(moved),
+            expected.predict_proba(X if named else X.to_numpy()),
+            atol=1e-10,
+        )

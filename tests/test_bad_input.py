@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import DataConversionWarning
 
-from lessnaive import NaiveBayes, TableError
+from lessnaive import AveragedNB, FractionalNB, GroupLassoNB, NaiveBayes, TableError, models
 
 X = pd.DataFrame({"n": [1.0, 2.0, 3.0, 5.0], "t": list("abab"), "p": [True, False, True, True]})
 Y = [0, 0, 1, 1]
@@ -49,14 +50,9 @@ TABLES = {
         "has no rows.",
     ),
     "no values": (
-        X.assign(t=[None] * 4),
+        X.assign(**dict.fromkeys(X)),
         TableError,
-        "Column 't' has no values, every row is missing: drop the column.",
-    ),
-    "no numbers": (
-        X.assign(n=np.nan),
-        TableError,
-        "Column 'n' has no values, every row is missing: drop the column.",
+        "No column has a single value, every row is missing in all of them.",
     ),
     "names twice": (
         pd.DataFrame([[1, 2, 3]] * 4, columns=["a", "b", "a"]),
@@ -294,3 +290,53 @@ def test_weights_that_cannot_be_used(case):
 def test_weights_that_leave_one_class():
     message = "The target has one class only (0): a classifier needs rows of at least two classes."
     assert_exactly(TableError, message, lambda: fit(weights=[1, 1, 0, 0]))
+
+
+TOO_LARGE = (
+    "Column 'n' holds a number too large for a float (above 1.8e308): rescale the column, or "
+    "convert its values to text if they are names."
+)
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), Fraction(10**400, 3)], ids=str)
+@pytest.mark.parametrize("name", models.__all__)
+def test_numbers_beyond_floats(name: str, value: Any) -> None:
+    huge = X.assign(n=pd.Series([value, 2, 3, 5], dtype=object))
+    model = getattr(models, name)()
+    assert_exactly(TableError, TOO_LARGE, lambda: model.fit(huge, Y))
+    if hasattr(model, "partial_fit"):
+        assert_exactly(TableError, TOO_LARGE, lambda: model.partial_fit(huge, Y))
+    fitted = fit(X.assign(n=pd.Series([1, 2, 3, 5], dtype=object)))
+    assert_exactly(TableError, TOO_LARGE, lambda: fitted.predict(huge))
+
+
+def test_weights_beyond_floats() -> None:
+    message = "sample_weight holds a number too large for a float."
+    assert_exactly(ValueError, message, lambda: fit(weights=[10**400, 1, 1, 1]))
+
+
+@pytest.mark.parametrize("model", [FractionalNB(), AveragedNB(costs=None)], ids=str)
+def test_costs_are_counted_in_rows(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    table, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    message = (
+        "sample_weight adds up to 0.06: what columns cost is counted in rows, so that the weights "
+        "must add up to 1 or more; scale them up, or give costs."
+    )
+    assert_exactly(ValueError, message, lambda: model.fit(table, y, np.full(60, 1e-3)))
+    model.set_params(costs=1.0).fit(table, y, np.full(60, 1e-3))
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+@pytest.mark.parametrize("solver", ["exact", "line_search"])
+def test_penalized_columns_of_no_weight(weight: float, solver: str) -> None:
+    rng = np.random.default_rng(0)
+    table, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    message = (
+        f"sample_weight adds up to {60 * weight:.3g}, which is too small or too large to compute "
+        "with: scale the weights to a mean near 1."
+    )
+    model = GroupLassoNB(solver=solver)
+    assert_exactly(ValueError, message, lambda: model.fit(table, y, np.full(60, weight)))
+    model.fit(table, y, np.where(np.arange(60) == 7, 1e-300, 1.0))  # a single row may
+    assert np.isfinite(model.predict_proba(table)).all()

@@ -67,10 +67,34 @@ def test_no_code_writes_outside_of_the_table(code, shift):
     assert table[code + shift if inside else 1, 0] == 1.0
 
 
-def test_labels_out_of_range_stay_inside():
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_labels_out_of_range_are_refused(dtype):
+    limits = np.iinfo(dtype)
     table = np.zeros((1, 2))
-    _core.count([np.zeros(3, np.uint8)], [0], np.array([0, 5, -1]), None, [table])
-    assert table.tolist() == [[1.0, 2.0]]
+    for wrong in (2, limits.max, *((-1, limits.min) if limits.min < 0 else ())):
+        labels = np.array([0, 1, wrong], dtype)
+        for layout in (np.ascontiguousarray, strided):
+            with pytest.raises(ValueError, match=r"^a label is no class$"):
+                _core.count([np.zeros(3, np.uint8)], [0], layout(labels), None, [table])
+    assert not table.any()
+
+
+def test_the_largest_code_is_not_taken_for_the_smallest():
+    table = np.zeros((3, 1))
+    codes = np.array([2**64 - 1, 0], np.uint64)
+    _core.count([codes], [1], np.zeros(2, np.uint8), None, [table])
+    assert table.tolist() == [[0.0], [1.0], [1.0]]
+
+
+def test_columns_need_not_be_aligned():
+    x, code = np.arange(5.0), np.array([0, 1, 2, 1, 0], "int32")
+    odd = [np.zeros(1 + a.nbytes, np.uint8)[1:].view(a.dtype) for a in (x, code)]
+    odd[0][:], odd[1][:] = x, code
+    table, moments, labels = np.zeros((3, 1)), np.zeros((1, 1, 6)), np.zeros(5, np.uint8)
+    _core.count([odd[1]], [0], labels, None, [table])
+    _core.moments([odd[0]], labels, None, moments)
+    assert table.ravel().tolist() == [2.0, 2.0, 1.0]
+    assert moments[0, 0, :2].tolist() == [5.0, 2.0]
 
 
 def exact_moments(x, labels, weights, n_classes) -> list[list[Fraction]]:
@@ -242,7 +266,7 @@ def test_bad_calls_are_refused(message):
 
 
 def test_tables_without_classes_are_refused():
-    with pytest.raises(ValueError, match=r"^a table has the wrong shape$"):
+    with pytest.raises(ValueError, match=r"^there are no classes$"):
         _core.count([np.zeros(1, np.int64)], [0], np.zeros(1, np.int64), None, [np.zeros((1, 0))])
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from lessnaive.cli import main
-from lessnaive.cli.app import app
+from lessnaive.cli.running import app  # with all commands
 from lessnaive.models import registry
 
 ROOT = Path(__file__).parents[1]

@@ -240,6 +240,109 @@ def test_whether_the_weights_in_use_are_a_minimum(solver, expected):
     assert model.converged_ == expected
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_classes_that_come_late(solver):
+    """Rows sorted by class: any split gives the same model, though classes are not announced."""
+    X, y = generated(2400, seed=6)
+    X["number"] = y + np.random.default_rng(0).normal(scale=2.0, size=len(y)).round(1)
+    order = np.argsort(y, kind="stable")
+    X, y = X.iloc[order].reset_index(drop=True), y[order]
+    options = {"solver": solver, "batch_size": 150, "history_size": 700}
+    expected = state(learned(FractionalNB(**options), X, y, len(y)))
+    for size in (1000, 150, 64):
+        assert state(learned(FractionalNB(**options), X, y, size)) == expected
+
+
+CHANGES = {
+    "batch_size": (
+        {"batch_size": 100},
+        "batch_size=100 does not go with the batches of 400 rows so far: it cannot change between "
+        "calls of partial_fit.",
+    ),
+    "history_size": (
+        {"history_size": 50},
+        "history_size=50 does not go with the 10000 rows that are kept so far: it cannot change "
+        "between calls of partial_fit.",
+    ),
+    "costs": (
+        {"costs": [1.0, 2.0]},
+        "costs has shape (2,), but there are 3 columns: give one cost per column, one for all, or "
+        "a dict of costs by name.",
+    ),
+    "costs below 0": (
+        {"costs": {"a": -1.0}},
+        "The cost of column 'a' is -1.0: give a number from 0 on.",
+    ),
+    "numeric": (
+        {"numeric": "gaussian"},
+        "numeric='gaussian' does not go with what was learned of the column 'a' so far: it cannot "
+        "change from bins to normal distributions or back, or to other likelihoods, between calls "
+        "of partial_fit.",
+    ),
+    "priors": (
+        {"priors": [0.5, 0.25, 0.25]},
+        "priors has shape (3,), but there are 2 classes: give one probability per class.",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("n_rows", [60, 1500])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_batch_that_fails_leaves_the_model_as_it_was(change, n_rows, solver):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2600)
+    X = pd.DataFrame(rng.normal(size=(2600, 3)) + y[:, None], columns=list("abc"))
+    model = FractionalNB(batch_size=400, solver=solver).partial_fit(X[:1100], y[:1100])
+    before, count = state(model), model.class_count_.copy()
+    parameters, message = CHANGES[change]
+    kept = {name: model.get_params()[name] for name in parameters}
+    more = slice(1100, 1100 + n_rows)
+    model.set_params(**parameters)
+    with pytest.raises(ValueError) as caught:
+        model.partial_fit(X[more], y[more])
+    assert str(caught.value) == message
+    model.set_params(**kept)
+    assert state(model) == before
+    np.testing.assert_array_equal(model.class_count_, count)
+    # And goes on as if nothing had happened.
+    expected = FractionalNB(batch_size=400, solver=solver).partial_fit(
+        X[: more.stop], y[: more.stop]
+    )
+    assert state(model.partial_fit(X[more], y[more])) == state(expected)
+
+
+def test_a_solver_that_fails_leaves_the_model_as_it_was(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2600)
+    X = pd.DataFrame(rng.normal(size=(2600, 3)) + y[:, None], columns=list("abc"))
+    model = FractionalNB(batch_size=400).partial_fit(X[:1100], y[:1100])
+    before = state(model)
+
+    def fails(*_args, **_options):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lessnaive.models.fractional.problem.FractionalProblem, "minimize", fails)
+        with pytest.raises(MemoryError):
+            model.partial_fit(X[1100:], y[1100:])
+    assert state(model) == before
+
+
+def test_the_size_of_batches_is_kept(tmp_path):
+    """Also by files, whatever the parameter was changed to."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 700)
+    X = pd.DataFrame(rng.normal(size=(700, 3)) + y[:, None], columns=list("abc"))
+    model = FractionalNB(batch_size=400).partial_fit(X[:600], y[:600])
+    lessnaive.save(model.set_params(batch_size=100), tmp_path / "model.json")
+    again = lessnaive.load(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="the batches of 400 rows so far"):
+        again.partial_fit(X[600:], y[600:])
+    again.set_params(batch_size=400).partial_fit(X[600:], y[600:])
+    assert state(again) == state(model.set_params(batch_size=400).partial_fit(X[600:], y[600:]))
+
+
 @pytest.mark.parametrize("kind", [FractionalNB, NaiveBayes])
 def test_threads_that_predict_at_once(kind):
     """What is made for the first prediction is made once, and right."""

@@ -62,7 +62,7 @@ def test_density_is_that_of_scipy():
     for c in range(3):
         own = x[y == c]
         density = stats.gaussian_kde(own, bw_method=widths[c] / own.std(ddof=1))
-        got = model.predict_joint_log_proba(own[:, None])[:, c] + np.log(3)
+        got = model.predict_joint_log_proba(pd.DataFrame({"x": own}))[:, c] + np.log(3)
         np.testing.assert_allclose(got, density.logpdf(own), atol=0.01)
 
 
@@ -87,7 +87,11 @@ def test_accuracy_with_many_rows():
     model = NaiveBayes(**PLAIN).fit(X, y)
     assert len(model.scorecard_.terms[0].edges) == 512
     at = x[:1000]
-    off = np.abs(model.predict_joint_log_proba(at[:, None]) + np.log(3) - scores_by_hand(at, x, y))
+    off = np.abs(
+        model.predict_joint_log_proba(pd.DataFrame({"x": at}))
+        + np.log(3)
+        - scores_by_hand(at, x, y)
+    )
     assert np.quantile(off, 0.99) < 0.05
     assert off.mean() < 0.01
 
@@ -107,10 +111,10 @@ def test_no_value_decides_everything():
     model = NaiveBayes(**PLAIN).fit(X, y)
     edges = model.scorecard_.terms[0].edges
     for edge, far in ((edges[0], [-1e3, -1e300]), (edges[-1], [1e3, 1e300])):
-        expected = model.predict_joint_log_proba([[edge]])
-        got = model.predict_joint_log_proba(np.array(far)[:, None])
+        expected = model.predict_joint_log_proba(pd.DataFrame({"x": [edge]}))
+        got = model.predict_joint_log_proba(pd.DataFrame({"x": far}))
         np.testing.assert_allclose(got, np.repeat(expected, 2, axis=0), rtol=1e-12)
-    at = np.linspace(-20.0, 40.0, 500)[:, None]
+    at = pd.DataFrame({"x": np.linspace(-20.0, 40.0, 500)})
     scores = model.predict_joint_log_proba(at)
     # p(x | c) is at least s / (N_c + s) of the density of the whole column, and at most
     # (N + s) / (N_c + s) of it.

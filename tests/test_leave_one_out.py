@@ -18,7 +18,7 @@ def without_each_row(X, y, **options) -> DenseEvidence:
     for i in range(len(y)):
         others = np.arange(len(y)) != i
         card = NaiveBayes(**options).fit(X[others], y[others]).scorecard_
-        explained = np.asarray(card.explain(X[i : i + 1]))[0]
+        explained = np.asarray(card.explain(X[i : i + 1], centred=False))[0]
         evidence.append(explained[1:].T)
         intercept.append(explained[0])
     labels = np.searchsorted(np.unique(y), y)
@@ -168,3 +168,12 @@ def test_noise_is_not_trusted():
     wary = AttributeWeightedNB(l2=1e-3, leave_one_out=True).fit(X, y)
     assert fooled.weights_.min() > 0.8
     assert np.abs(wary.weights_).max() < 0.5
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+@pytest.mark.parametrize("gaps", [1, 2])
+def test_a_gap_that_is_the_only_one(numeric, gaps):
+    """Without its row there is no gap, and a missing value says nothing."""
+    X, y = number_table()
+    X.iloc[:gaps, 1] = np.nan
+    check(X, y, numeric=numeric, missing="category")

@@ -372,3 +372,22 @@ def test_the_example_of_the_documentation(tmp_path: Any) -> None:
     assert model.predict(X).tolist() == ["apple", "pear", "apple"]
     fitted = NaiveBayes().fit(X[:2].loc[[0, 0, 1, 1]], ["apple", "apple", "pear", "pear"])
     np.testing.assert_allclose(model.predict_log_proba(X), fitted.predict_log_proba(X), atol=0.01)
+
+
+def test_a_pipeline_names_what_to_do_instead(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pipeline = make_pipeline(StandardScaler(), NaiveBayes()).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
+    with pytest.raises(TypeError) as caught:
+        lessnaive.save(pipeline, tmp_path / "m.json")
+    assert str(caught.value) == (
+        "Only classifiers of lessnaive can be saved, and Pipeline is none of them: save its last "
+        "step alone, lessnaive.save(pipeline[-1], path), and apply StandardScaler before "
+        "predicting, or keep all of it with joblib.dump."
+    )
+    lessnaive.save(pipeline[-1], tmp_path / "m.json")
+    other = make_pipeline(StandardScaler(), LogisticRegression())
+    with pytest.raises(TypeError, match=r"none of them: joblib\.dump keeps all of it\.$"):
+        lessnaive.save(other, tmp_path / "m.json")

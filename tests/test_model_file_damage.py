@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -233,13 +234,13 @@ ESTIMATORS = ", ".join(lessnaive.models.__all__)
         (put("state", None), "state: expected an object, got null."),
         (put("state", "fixed_classes", 0), "state.fixed_classes: expected true or false, got 0."),
         (put("state", "class_count", [1.0, -0.5, 2.0]),
-         "state.class_count: expected numbers from 0 to 1.79769e+308, got -0.5."),
+         "state.class_count: expected numbers from 0 to 1e+300, got -0.5."),
         (drop(*STATE, 4), "state.columns: expected 5 columns, got 4."),
         (put(*STATE, 0, "declared", 4),
          "state.columns[0].declared: expected an integer from 0 to 3, got 4."),
         (put(*STATE, 0, "counts", []), "state.columns[0].counts: expected 3 rows of 3 numbers."),
         (put(*STATE, 1, "weight", [-1.0, 0.0, 0.0]),
-         "state.columns[1].weight: expected numbers from 0 to 1.79769e+308, got -1."),
+         "state.columns[1].weight: expected numbers from 0 to 1e+300, got -1."),
         (put(*STATE, 1, {}), "state.columns[1]: the key 'weight' is missing."),
     ],
 )  # fmt: skip
@@ -308,3 +309,79 @@ def test_every_truncation(path: Any) -> None:
     content = json.dumps(DOCUMENTS[2]).encode()
     for length in range(0, len(content), 7):
         refusal(path, content[:length])
+
+
+def first(estimator: str, key: str) -> Any:
+    """The first document of an estimator whose state has something under a key."""
+    return next(d for d in DOCUMENTS if d["estimator"] == estimator and d["state"].get(key))
+
+
+SMALL_BUT_HUNGRY = {
+    "a path that stands still": (
+        first("StagewiseNB", "ends"),
+        put("state", "path", {
+            "levels": [[0] * 5] * 2000, "error": [0] * 2000, "deviance": [0] * 2000,
+            "total_weight": 6.0, "validation": None,
+        }),
+        "state.path.levels: expected one column to rise at each step, from 0 on.",
+    ),
+    "a path of too many steps": (
+        first("StagewiseNB", "ends"),
+        put("state", {**first("StagewiseNB", "ends")["state"], "n_levels": 2**30, "path": {
+            "levels": [[k, 0, 0, 0, 0] for k in range(10_001)], "error": [0] * 10_001,
+            "deviance": [0] * 10_001, "total_weight": 6.0, "validation": None,
+        }}),
+        "state.path: more than 10000 models cannot be averaged.",
+    ),
+    "weights of a summary": (
+        first("NaiveBayes", "bins"),
+        put("state", "columns", 1, "rows", "weights", [1e308]),
+        "state.columns[1].rows.weights: expected numbers from 0 to 1e+116, got 1e+308.",
+    ),
+    "unit of a summary": (
+        first("NaiveBayes", "bins"),
+        put("state", "columns", 1, "unit", 1e-300),
+        "state.columns[1].unit: expected numbers from 1e-100 to 1, got 1e-300.",
+    ),
+    "weights of values": (
+        first("NaiveBayes", "bins"),
+        put("state", "columns", 0, "missing", [1e308, 1e308]),
+        "state.columns[0].missing: expected numbers from 0 to 1e+300, got 1e+308.",
+    ),
+    "rows that wait": (
+        first("FractionalNB", "stream"),
+        put("state", "stream", "waiting", 2**53),
+        "state.stream.waiting: expected an integer from 0 to 3, got 9007199254740992.",
+    ),
+    "weights of rows": (
+        first("FractionalNB", "stream"),
+        put("state", "stream", "recent", "weights", [1e308] * 5),
+        "state.stream.recent.weights: expected numbers from 0 to 1e+100, got 1e+308.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL_BUT_HUNGRY)
+def test_small_files_that_ask_for_much(name: str, path: Any) -> None:
+    document, edit, message = SMALL_BUT_HUNGRY[name]
+    document = copy.deepcopy(document)
+    edit(document)
+    assert refusal(path, document) == message
+
+
+def test_lists_that_take_more_memory_than_their_text(path: Any) -> None:
+    content = '{"a": [' + "[]," * 2_000_000 + "[]]}"
+    assert refusal(path, content) == "the file holds too many lists or objects for its size."
+
+
+def test_rows_to_keep_take_memory_when_they_come(path: Any) -> None:
+    document = copy.deepcopy(first("FractionalNB", "stream"))
+    document["state"]["stream"]["recent"]["depth"] = 200_000_000
+    document["parameters"]["history_size"] = 200_000_000
+    path.write_text(json.dumps(document))
+    tracemalloc.start()
+    model: Any = lessnaive.load(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    assert model._stream.recent.depth == 200_000_000

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import lessnaive
+from fuzzing import at, check_loaded, places
 from lessnaive import ModelFormatError
 from lessnaive.table import Kind
 from model_files import DOCUMENTS
@@ -22,34 +20,6 @@ from model_files import DOCUMENTS
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: Any) -> Any:
     return tmp_path_factory.mktemp("damage") / "model.json"
-
-
-_DAY = pd.Timestamp("2024-01-01")
-_CELLS: dict[Kind, list[Any]] = {
-    Kind.NUMBER: [0.0, 1.5, -1e300, None],
-    Kind.BOOLEAN: [True, False, True, None],
-    Kind.TEXT: ["a", "never seen", "", None],
-    Kind.MIXED: ["a", 1, 2.5, None],
-    Kind.DATETIME: [_DAY, _DAY, pd.Timestamp.min, pd.NaT],
-    Kind.DURATION: [pd.Timedelta(1), pd.Timedelta(0), pd.Timedelta.max, pd.NaT],
-    Kind.EMPTY: [None, None, None, None],
-}
-
-
-def check_loaded(model: Any) -> None:
-    """A model that was accepted works on a table that fits it."""
-    schema = model.scorecard_.schema
-    table = pd.DataFrame(
-        {n: pd.Series(_CELLS[k]) for n, k in zip(schema.names, schema.kinds, strict=True)}
-    )
-    given = table if schema.named else table.to_numpy(dtype=object)
-    probabilities = model.predict_proba(given)
-    assert np.isfinite(probabilities).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    assert np.isfinite(model.predict_log_proba(given)).all()
-    assert set(model.predict(given).tolist()) <= set(model.classes_.tolist())
-    assert np.isfinite(model.scorecard_.explain(given)).all()
-    assert len(model.scorecard_.tables()) >= 0
 
 
 def check_content(path: Any, content: bytes) -> None:
@@ -89,15 +59,6 @@ def test_the_largest_scores_do_not_overflow(sign: float, path: Any) -> None:
     check_content(path, json.dumps(document).encode())
 
 
-def places(document: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document."""
-    keys = document.keys() if isinstance(document, dict) else range(len(document))
-    for key in keys:
-        yield (*way, key)
-        if isinstance(document[key], dict | list):
-            yield from places(document[key], (*way, key))
-
-
 _NOT_FINITE = (float("nan"), float("inf"), -float("inf"))
 _NUMBERS = (
     st.sampled_from(
@@ -126,7 +87,7 @@ def damage(draw: Any, document: Any) -> Any:
         if not everywhere:
             break
         *way, last = draw(st.sampled_from(everywhere))
-        parent = _at(document, way)
+        parent = at(document, way)
         kind = draw(st.sampled_from(["retype", "delete", "repeat", "rename", "swap"]))
         if kind == "retype":
             parent[last] = draw(_ANYTHING)
@@ -156,17 +117,11 @@ def test_random_damage_to_documents(data: st.DataObject, path: Any) -> None:
 def test_random_numbers_in_documents(data: st.DataObject, path: Any) -> None:
     """Only numbers change, so that most of these files are accepted."""
     document = copy.deepcopy(data.draw(st.sampled_from(DOCUMENTS)))
-    numeric = [way for way in places(document) if type(_at(document, way)) in (int, float)]
+    numeric = [way for way in places(document) if type(at(document, way)) in (int, float)]
     for way in data.draw(st.lists(st.sampled_from(numeric), min_size=1, max_size=3)):
         *parents, last = way
-        _at(document, parents)[last] = data.draw(_NUMBERS)
+        at(document, parents)[last] = data.draw(_NUMBERS)
     check_content(path, json.dumps(document).encode())
-
-
-def _at(document: Any, way: Sequence[Any]) -> Any:
-    for key in way:
-        document = document[key]
-    return document
 
 
 @settings(max_examples=400)

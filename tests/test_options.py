@@ -251,7 +251,7 @@ def test_categorical_features_that_make_no_sense(features, message):
         {"smoothing": np.inf},
         {"smoothing": "much"},
         {"priors": "guess"},
-        {"numeric": "poisson"},
+        {"numeric": "weibull"},
         {"missing": "drop"},
         {"variance_floor": -1e-9},
         {"variance_floor": np.nan},

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -164,8 +165,28 @@ def test_a_column_without_values_may_be_of_any_type(column, n_rows, dtype):
     model = fit()
     new = pd.concat([X] * (n_rows // 4), ignore_index=True)
     new[column] = pd.Series([None] * n_rows).astype(dtype)
-    for parts in (model.scorecard_.explain(new), model.scorecard_.explain(pl.DataFrame(new))):
+    for table in (new, pl.DataFrame(new)):
+        parts = model.scorecard_.explain(table, centred=False)
         j = 1 + X.columns.get_loc(column)
         assert not np.asarray(parts)[:, j].any()
-        kept = np.delete(np.asarray(model.scorecard_.explain(X)), j, axis=1)
+        kept = np.delete(np.asarray(model.scorecard_.explain(X, centred=False)), j, axis=1)
         np.testing.assert_array_equal(np.delete(np.asarray(parts), j, axis=1)[:4], kept)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    "labels", [["a", "b", "a", "b"], [True, False, True, False], [1, 0, 1, 0]], ids=str
+)
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_targets_of_pyarrow(labels, chunked, dictionary):
+    y = pa.array(labels)
+    if dictionary and not isinstance(labels[0], bool):
+        y = y.dictionary_encode()
+    if chunked:
+        y = pa.chunked_array([y.slice(0, 1), y.slice(1)])
+    X = pa.table({"x": [1.0, 2.0, 1.5, 3.0]})
+    model, expected = NaiveBayes().fit(X, y), NaiveBayes().fit(X, labels)
+    assert model.classes_.tolist() == expected.classes_.tolist()
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    with pytest.raises(TableError, match=r"the target is missing in 1 row \(the first is row 1\)"):
+        NaiveBayes().fit(X, pa.array([labels[0], None, labels[1], labels[0]]))

@@ -165,7 +165,7 @@ WRONG = {
     "wrong number of codes": {"n_codes": [12, 12, 12, 12, 257]},
     "columns differ in length": {"columns": [np.ones(3, np.uint8)] * 5},
     "ascending places": {"pairs": [(1, 1)]},
-    "a label is out of range": {"classes": 2},
+    "a label is no class": {"classes": 2},
     "weights differ in length": {"weights": np.ones(3)},
     "must not be negative": {"weights": np.full(100, -1.0)},
     "positive, finite sum": {"weights": np.zeros(100)},

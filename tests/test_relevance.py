@@ -61,7 +61,7 @@ def test_one_column_by_hand():
     model = RelevanceWeightedNB().fit(X, [0, 0, 1, 1])
     assert model.weights_.tolist() == pytest.approx([weight])
     nb = NaiveBayes().fit(X, [0, 0, 1, 1])
-    expected = nb.scorecard_.explain(X)
+    expected = nb.scorecard_.explain(X, centred=False)
     np.testing.assert_allclose(
         model.predict_joint_log_proba(X), expected[:, 0] + weight * expected[:, 1], rtol=1e-12
     )
@@ -75,7 +75,7 @@ def test_scores_are_weighted_evidence(seed, numeric):
     X, y, weights = random_case(seed)
     options = {"numeric": numeric, "categorical": "modl" if seed % 2 else "values"}
     model = RelevanceWeightedNB(**options).fit(X, y, weights)
-    parts = NaiveBayes(**options).fit(X, y, weights).scorecard_.explain(X)
+    parts = NaiveBayes(**options).fit(X, y, weights).scorecard_.explain(X, centred=False)
     expected = parts[:, 0] + np.einsum("j,ijc->ic", model.weights_, parts[:, 1:])
     np.testing.assert_allclose(model.predict_joint_log_proba(X), expected, rtol=1e-9, atol=1e-9)
     kept = [X.columns[j] for j in np.flatnonzero(model.weights_)]

@@ -252,3 +252,17 @@ def test_without_river(monkeypatch):
     monkeypatch.delitem(sys.modules, "lessnaive.river")
     with pytest.raises(ImportError, match=r"pip install 'lessnaive\[river\]'"):
         importlib.import_module("lessnaive.river")
+
+
+def test_columns_of_a_row_that_is_refused_are_not_there():
+    model = RiverClassifier(batch_size=1)
+    model.learn_one({"a": 1.0}, "x")
+    model.learn_one({"a": 2.0}, "y")
+    before = model.learned._state_to_plain()
+    with pytest.raises(TableError, match="infinite"):
+        model.learn_one({"a": 3.0, "b": float("inf")}, "x")
+    assert model.learned._state_to_plain() == before
+    assert list(model.learned.feature_names_in_) == ["a"]
+    model.learn_one({"a": 3.0, "b": 1.0}, "x")
+    assert model.predict_proba_one({"a": 1.0, "b": 1.0})
+    assert list(model.learned.feature_names_in_) == ["a", "b"]

@@ -110,7 +110,7 @@ def test_explanations_add_up(options, n_rows):
     model = NaiveBayes(**options).fit(tables.polars_plain(rows, kinds), labels)
     others, _, _ = tables.mixed_rows(max(n_rows, 3), seed=9)
     new = tables.polars_plain(others[:n_rows], kinds)
-    parts = model.scorecard_.explain(new)
+    parts = model.scorecard_.explain(new, centred=False)
     assert parts.shape == (n_rows, 1 + len(kinds), 3)
     assert parts.names == ["(prior)", "c0", "c1", "c2", "c3", "c4"]
     assert parts.classes.tolist() == ["no", "perhaps", "yes"]
@@ -122,7 +122,7 @@ def test_explanations_add_up(options, n_rows):
 
 def test_contributions_of_a_gap_and_of_a_new_value_are_zero(model):
     new = pd.DataFrame({"colour": [None, "mauve"], "weight": [None, 150.0], "ripe": [True, None]})
-    parts = model.scorecard_.explain(new)
+    parts = model.scorecard_.explain(new, centred=False)
     assert parts[0, 1].tolist() == [0.0, 0.0]
     assert parts[0, 2].tolist() == [0.0, 0.0]
     assert parts[1, 1].tolist() == [0.0, 0.0]

@@ -338,3 +338,27 @@ def test_predictions_are_as_good_as_those_of_all_rows_at_once(seed):
     parts = add_all(NaiveBayes(numeric="modl"), frame[train], y[train], 20)
     auc = [roc_auc_score(y[test], m.predict_proba(frame[test])[:, 1]) for m in (whole, parts)]
     assert abs(auc[0] - auc[1]) < 0.003
+
+
+@METHODS
+@pytest.mark.parametrize("n", [3000, 2700])
+def test_classes_that_come_late(numeric, n):
+    """Rows sorted by class: any split gives the same model, though classes are not announced."""
+    frame, y = table(n, 11, n_classes=4)
+    order = np.argsort(y, kind="stable")
+    frame, y = frame.iloc[order].reset_index(drop=True), y[order]
+    options = {"numeric": numeric, "categorical": "modl", "missing": "category"}
+    whole = NaiveBayes(**options).partial_fit(frame, y)
+    for k in (3, 30, 271):
+        parts = add_all(NaiveBayes(**options), frame, y, k)
+        assert_same_model(parts, whole)
+        np.testing.assert_array_equal(parts.predict_proba(frame), whole.predict_proba(frame))
+
+
+def test_weights_of_all_rows_that_are_no_number():
+    rows, weights = [[1.0], [2.0]], [0.6e300, 1.0]
+    model = NaiveBayes(numeric="gaussian").partial_fit(rows, [0, 1], sample_weight=weights)
+    before = model._state_to_plain()
+    with pytest.raises(ValueError, match="add up to more than 1e300"):
+        model.partial_fit(rows, [0, 1], sample_weight=weights)
+    assert model._state_to_plain() == before

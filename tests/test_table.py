@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import example_tables as tables
-from lessnaive import NaiveBayes
+from lessnaive import ExtraColumnWarning, NaiveBayes
 from lessnaive.table import Kind, read_table
 
 
@@ -225,7 +226,8 @@ def test_types_of_numbers(n_rows, features):
     if int(pa.__version__.partition(".")[0]) >= 16:  # the first to cast to half floats
         arrow.append(pa.float16())
     frames = [pa.table({"n": pa.array(values, pa.float64()).cast(kind)}) for kind in arrow]
-    kinds = [pl.UInt8, pl.Int16, pl.UInt64, pl.Int128, pl.Float32, pl.Decimal(10, 2)]
+    kinds = [pl.UInt8, pl.Int16, pl.UInt64, pl.Float32, pl.Decimal(10, 2)]
+    kinds += [pl.Int128] if hasattr(pl, "Int128") else []
     frames += [pl.DataFrame({"n": pl.Series(values, dtype=kind)}) for kind in kinds]
     names = ["Int8", "UInt32", "Float32", "float16", "float32", "float64", "object"]
     frames += [pd.DataFrame({"n": pd.Series(values, dtype=name)}) for name in names]
@@ -256,3 +258,16 @@ def test_numbers_fitted_and_categories_of_numbers_predicted():
     X = pd.DataFrame({"n": pd.Categorical([1, None, 5])})
     expected = model.predict_proba(pd.DataFrame({"n": [1.0, np.nan, 5.0]}))
     np.testing.assert_array_equal(model.predict_proba(X), expected)
+
+
+def test_reordered_columns_take_no_longer_than_those_in_order():
+    """With a search of a list for each name, 20,000 columns took 15 seconds."""
+    names = [f"column {j}" for j in range(20_000)]
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 20_000)), columns=names)
+    model = NaiveBayes().fit(X, [0, 1, 0, 1])
+    expected = model.predict_proba(X)
+    started = time.process_time()
+    np.testing.assert_array_equal(model.predict_proba(X[names[::-1]]), expected)
+    with pytest.warns(ExtraColumnWarning):
+        model.predict_proba(X[names[::-1]].assign(more=1.0))
+    assert time.process_time() - started < 4.0

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes, load, save
+from lessnaive import (
+    AttributeWeightedNB,
+    AveragedNB,
+    BaristaNB,
+    BaristaNBCV,
+    FractionalNB,
+    NaiveBayes,
+    load,
+    save,
+)
 from lessnaive.datasets import load_penguins
 from lessnaive.plot import ConvergenceDisplay, CVSurfaceDisplay, PathDisplay, WeightsDisplay
 from lessnaive.solver import FISTA, ISTA, ProxNewton
@@ -290,3 +299,13 @@ def test_an_unknown_class(chosen):
 def test_unfitted_optimum():
     with pytest.raises(NotFittedError):
         ConvergenceDisplay.from_histories({}, BaristaNB())
+
+
+@pytest.mark.parametrize("kind", [FractionalNB, AveragedNB])
+def test_weights_between_0_and_1(penguins, kind):
+    model = kind().fit(*penguins)
+    display = WeightsDisplay.from_estimator(model)
+    assert display.groups == ["all classes"]
+    assert display.center == 0.0
+    np.testing.assert_array_equal(display.weights, model.weights_[None])
+    assert len(display.texts_) == len(model.weights_)

@@ -69,7 +69,7 @@ def table(name: str) -> tuple[Any, np.ndarray]:
 def dense_of(X: Any, y: Any, weights: Any = None, **options: Any) -> DenseEvidence:
     """The evidence of naive Bayes, by its explanations of the training rows."""
     naive = NaiveBayes(**{"numeric": "mdlp", **options}).fit(X, y, weights)
-    explained = np.asarray(naive.scorecard_.explain(X))
+    explained = np.asarray(naive.scorecard_.explain(X, centred=False))
     labels = np.searchsorted(naive.classes_, y)
     evidence = np.ascontiguousarray(explained[:, 1:].transpose(0, 2, 1))
     return DenseEvidence(evidence, explained[:, 0], labels, weights)

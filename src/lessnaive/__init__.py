@@ -1,17 +1,28 @@
 """Naive Bayes, less naive: classifiers for real tables."""
 
+from typing import TYPE_CHECKING
+
 from lessnaive import models
 from lessnaive._version import __version__
-from lessnaive.encoding.mdlp import MDLPDiscretizer
-from lessnaive.encoding.modl import MODLEncoder
-from lessnaive.exceptions import ExtraColumnWarning, ModelFormatError, TableError
-from lessnaive.export import load, save
-from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
-from lessnaive.scorecard import Scorecard
-from lessnaive.selection import CFSSelector
+from lessnaive.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from lessnaive.encoding.mdlp import MDLPDiscretizer
+    from lessnaive.encoding.modl import MODLEncoder
+    from lessnaive.exceptions import (
+        EmptyColumnWarning,
+        ExtraColumnWarning,
+        ModelFormatError,
+        TableError,
+    )
+    from lessnaive.export import load, save
+    from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.scorecard import Scorecard
+    from lessnaive.selection import CFSSelector
 
 __all__ = [
     "CFSSelector",
+    "EmptyColumnWarning",
     "ExtraColumnWarning",
     "MDLPDiscretizer",
     "MODLEncoder",
@@ -22,4 +33,23 @@ __all__ = [
     "load",
     "save",
 ]
+
+_PLACES = {
+    "CFSSelector": "lessnaive.selection",
+    "MDLPDiscretizer": "lessnaive.encoding.mdlp",
+    "MODLEncoder": "lessnaive.encoding.modl",
+    "Scorecard": "lessnaive.scorecard",
+    **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(
+        ("EmptyColumnWarning", "ExtraColumnWarning", "ModelFormatError", "TableError"),
+        "lessnaive.exceptions",
+    ),
+}
+_ROOMS = (
+    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
+    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    "validation",
+)
+_PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__
+__getattr__, __dir__ = lazy_names(__name__, _PLACES, _ROOMS)

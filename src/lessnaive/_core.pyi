@@ -271,6 +271,54 @@ def scan_steps(
     out: NDArray[np.float64],
 ) -> None: ...
 
+class AdditiveRows:
+    def __init__(
+        self,
+        kinds: Sequence[int],
+        sizes: Sequence[int],
+        codes: Sequence[NDArray[Any]],
+        values: Sequence[NDArray[np.float64]],
+        labels: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None,
+        classes: int,
+    ) -> None: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def scores(self, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+
+class AdditiveNewton:
+    def __init__(
+        self,
+        rows: AdditiveRows,
+        penalty: NDArray[np.float64],
+        link: NDArray[np.float64],
+        target: NDArray[np.float64],
+        hold: NDArray[np.float64],
+    ) -> None: ...
+    def minimize(
+        self, lam: float, tolerance: float, most_steps: int, parameters: NDArray[np.float64]
+    ) -> tuple[int, int, bool, float, float]: ...
+    def objective(
+        self,
+        lam: float,
+        parameters: NDArray[np.float64],
+        gradient: NDArray[np.float64] | None,
+    ) -> float: ...
+
+def pair_gains(
+    codes: Sequence[NDArray[np.uint8]],
+    sizes: Sequence[int],
+    pairs: NDArray[np.int32],
+    slopes: NDArray[np.float64],
+    bends: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
+
 class PairBoosting:
     def __init__(
         self,

@@ -14,6 +14,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
+from lessnaive.blas import OneBlasThread
+
 __all__ = [
     "Interval",
     "InvalidParameterError",
@@ -28,8 +30,11 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 def checked_fit(fit: _Fit) -> _Fit:
-    """Make a method ``fit`` check the parameters first, against ``_parameter_constraints``."""
-    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(fit))
+    """Make a method ``fit`` check the parameters first, against ``_parameter_constraints``.
+
+    Its linear algebra gives the same digits for any number of threads.
+    """
+    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(OneBlasThread()(fit)))
 
 
 def check_parameters(estimator: Any) -> None:

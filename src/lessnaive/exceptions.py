@@ -5,7 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["ExtraColumnWarning", "ModelFormatError", "TableError", "warn_caller"]
+__all__ = [
+    "EmptyColumnWarning",
+    "ExtraColumnWarning",
+    "ModelFormatError",
+    "TableError",
+    "warn_caller",
+]
 
 
 class TableError(ValueError):
@@ -18,6 +24,10 @@ class ModelFormatError(ValueError):
 
 class ExtraColumnWarning(UserWarning):
     """A table has columns that the model was not fitted on; they are ignored."""
+
+
+class EmptyColumnWarning(UserWarning):
+    """A table to learn from has columns without a single value; they say nothing."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

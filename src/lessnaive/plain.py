@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import ModelFormatError
 
-__all__ = ["Node", "Scalar", "array_to_plain", "shown"]
+__all__ = ["MOST_WEIGHT_IN_FILES", "Node", "Scalar", "array_to_plain", "shown"]
 
 Scalar = str | int | float | bool
+
+#: The most that any rows weigh in a file, so that sums of many are numbers still.
+MOST_WEIGHT_IN_FILES = 1e300
 
 _LARGEST = float(np.finfo(np.float64).max)
 _MOST_DIMENSIONS = 4
 # numpy gives every string of an array the room of the longest, so that a small file could ask for
-# a huge array: this many characters, 64 MB, are allowed.
-_MOST_CHARACTERS = 1 << 24
+# a huge array: this many characters, and so many times those that are there, are allowed.
+_MOST_CHARACTERS, _TIMES = 1 << 21, 4
 
 _SCALARS = (str, int, float, bool)
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -114,9 +117,9 @@ class Node:
         rest = {name: node._value for name, node in entries.items() if name != key}
         return entries[key], Node(rest, self.path)
 
-    def items(self) -> list[Node]:
+    def items(self) -> Sequence[Node]:
         """Return the items of a list."""
-        return [Node(item, f"{self.path}[{i}]") for i, item in enumerate(self._list("a list"))]
+        return _Items(self._list("a list"), self.path)
 
     def flag(self) -> bool:
         """Return true or false."""
@@ -176,6 +179,13 @@ class Node:
             raise self.error(f"expected {length} numbers, got {len(values)}")
         return self._floats(values, low, high)
 
+    def number_list(
+        self, length: int, low: float = -_LARGEST, high: float = _LARGEST
+    ) -> list[float]:
+        """Return the same as a list, which takes no memory beyond what the document takes."""
+        self.numbers(length, low, high)
+        return self._list("numbers")
+
     def matrix(
         self, n_rows: int, n_columns: int, low: float = -_LARGEST, high: float = _LARGEST
     ) -> NDArray[np.float64]:
@@ -211,7 +221,7 @@ class Node:
             problem = _problem(item)
             if problem or type(item) not in _ITEM_TYPES[name]:
                 raise fields["array"].error(problem or f"{shown(item)} is not of type {name}")
-        if name == "str" and len(items) * max(map(len, items), default=0) > _MOST_CHARACTERS:
+        if name == "str" and _room_of_strings(items) > 1:
             raise fields["array"].error("the strings are too long for an array: use dtype object")
         out = _array(items, name)
         if out.tolist() != items:
@@ -251,6 +261,37 @@ class Node:
         if type(self._value) is not kind:
             raise self.error(f"expected {expected}, got {shown(self._value)}")
         return self._value
+
+
+def _room_of_strings(items: list[str]) -> float:
+    """Return what share of the permitted memory an array of these strings takes."""
+    there = sum(map(len, items))
+    return len(items) * max(map(len, items), default=0) / (_MOST_CHARACTERS + _TIMES * there)
+
+
+class _Items(Sequence[Node]):
+    """Nodes of the items of a list, made when they are looked at: they are larger than numbers."""
+
+    def __init__(self, values: list[Any], path: str) -> None:
+        self._values = values
+        self._path = path
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, place: int) -> Node: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Node]: ...
+
+    def __getitem__(self, place: int | slice) -> Node | Sequence[Node]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        return Node(self._values[place], f"{self._path}[{place}]")
+
+    def __iter__(self) -> Iterator[Node]:
+        return (Node(item, f"{self._path}[{i}]") for i, item in enumerate(self._values))
 
 
 def array_to_plain(values: NDArray[Any]) -> dict[str, Any]:

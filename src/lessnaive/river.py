@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -234,19 +234,29 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _learn(self, columns: Mapping[Hashable, Column], n_rows: int, y: Any, weights: Any) -> None:
         """Learn from columns, some of which may be new, and others absent."""
-        if not self._n_learned:
-            self._places, self._names = {}, []  # a batch before may have been refused
-        new = [key for key in columns if key not in self._places]
-        if new and (not self._n_learned or hasattr(self._learner, "_add_columns")):
-            known = len(self._names)
-            for key in new:
-                self._places[key] = len(self._names)
-                self._names.append(_new_name(key, self._names))
-            if self._n_learned:
-                self._learner._add_columns(self._names[known:])
-        self._learner.partial_fit(self._arranged(columns, n_rows), y, sample_weight=weights)
+        before = self._places, self._names, dict(self._learner.__dict__)
+        try:
+            new = [key for key in columns if key not in self._places]
+            if new and (not self._n_learned or hasattr(self._learner, "_add_columns")):
+                self._add_names(new)
+            self._learner.partial_fit(self._arranged(columns, n_rows), y, sample_weight=weights)
+        except Exception:
+            self._places, self._names, self._learner.__dict__ = before
+            raise
         self._n_learned += n_rows
         self._scorer = None
+
+    def _add_names(self, keys: Sequence[Hashable]) -> None:
+        """Make room for new columns."""
+        places, taken = dict(self._places), set(self._names)
+        fresh: list[str] = []
+        for key in keys:
+            places[key] = len(places)
+            fresh.append(_new_name(key, taken))
+            taken.add(fresh[-1])
+        self._places, self._names = places, [*self._names, *fresh]
+        if self._n_learned:
+            self._learner._add_columns(fresh)
 
     def _arranged(self, columns: Mapping[Hashable, Column], n_rows: int) -> Table:
         """Return the columns in the order of the model, those that are absent as missing."""
@@ -277,7 +287,7 @@ def _column(values: list[Any]) -> Column:
     return ObjectColumn("", values)
 
 
-def _new_name(key: Hashable, taken: Sequence[str]) -> str:
+def _new_name(key: Hashable, taken: Collection[str]) -> str:
     """Return the name of a column for a key, which need not be a string."""
     name = key if isinstance(key, str) else repr(key)
     while name in taken:

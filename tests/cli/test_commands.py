@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import ClassifierMixin
 
 import lessnaive
 from command_line import PENGUINS, fitted_on, rows_of
 from lessnaive import NaiveBayes
-from lessnaive.cli.estimators import estimators, parse_value
+from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, parse_value
 from lessnaive.datasets import load_penguins
+from lessnaive.models import registry
 
 
 def test_fit_writes_the_model_of_the_python_interface(well, model):
@@ -75,18 +77,18 @@ def test_explain_adds_up_to_the_joint_log_probabilities(well, model):
 def test_explain_puts_the_strongest_column_first(well, model):
     lines = well("explain", model, PENGUINS, "--row", "1").splitlines()[3:]
     names = [line.split()[0] for line in lines]
-    end = names.index("(prior)")
+    end = names.index("(base)")
     scores = np.array([[float(c) for c in line.split()[-3:]] for line in lines[: end + 2]])
-    spreads = np.ptp(scores[:end], axis=1)
+    strengths = np.abs(scores[:end]).mean(axis=1)
     assert end == 7
-    assert (np.diff(spreads) < 0.011).all()
+    assert (np.diff(strengths) < 0.011).all()
     # Relative to the mean over the classes, each line sums to zero.
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=0.016)
     np.testing.assert_allclose(scores[:-1].sum(axis=0), scores[-1], atol=0.041)
     assert names[end + 1 : end + 3] == ["total", "probability"]
     assert lines[-1] == (
-        "+ speaks for a class, - against it: log-probabilities relative to their mean over the "
-        "classes"
+        "+ speaks for a class, - against it: log-probabilities relative to the average training "
+        "row, which (base) is, and to their mean over the classes"
     )
 
 
@@ -100,6 +102,12 @@ def test_show_ranks_the_columns(well, model):
     table = lines[-3:]
     assert table[0].split() == ["flipper_length_mm", "rows", "Adelie", "Chinstrap", "Gentoo"]
     assert re.split(r" {2,}", table[1])[:3] == ["mean ± spread", "342", "189.954 ± 6.518"]
+    X, y = load_penguins()
+    model = NaiveBayes().fit(X, y)
+    importance = dict(zip(X.columns, model.feature_importances_, strict=True))
+    assert {name: float(number) for name, number in map(str.split, ranked)} == pytest.approx(
+        importance, abs=5.1e-4
+    )
 
 
 def test_show_keeps_the_order_of_values(well):
@@ -115,11 +123,15 @@ def test_show_cuts_long_tables(well):
     table.to_csv("t.csv", index=False)
     well("fit", "t.csv", "--target", "y", "-o", "m.json")
     out = well("show", "m.json")
-    assert "and 22 other values\n" in out
+    assert "and 22 other values (--all shows them)\n" in out
+    everything = well("show", "m.json", "--all")
+    assert "other value" not in everything
+    listed = [line.split()[0] for line in everything.splitlines() if line.startswith("w")]
+    assert set(listed) == {"word", *(f"w{i}" for i in range(30))}
     assert "and 4 less probable classes\n" in out
     out = well("explain", "m.json", "t.csv")
     assert "and 4 less probable classes\n" in out
-    assert out.endswith("relative to their mean over the 8 most probable classes\n")
+    assert out.endswith("and to their mean over the 8 most probable classes\n")
 
 
 def test_evaluate_prints_a_table(well):
@@ -207,13 +219,45 @@ def test_values_of_parameters(text, value):
     assert (parsed, type(parsed)) == (value, type(value))
 
 
-def test_every_public_classifier_is_a_model(monkeypatch):
+def test_every_public_classifier_is_a_model():
+    public = {name: getattr(lessnaive, name) for name in lessnaive.__all__}
+    classifiers = {
+        name: thing
+        for name, thing in public.items()
+        if isinstance(thing, type) and issubclass(thing, ClassifierMixin)
+    }
+    assert estimators() == classifiers
+    assert {n for n, kind in classifiers.items() if hasattr(kind, "partial_fit")} == {
+        *STREAM_LEARNERS
+    }
+
+
+def test_every_registered_classifier_is_a_model(monkeypatch):
     class LaterNB(NaiveBayes):
         pass
 
-    monkeypatch.setattr(lessnaive, "LaterNB", LaterNB, raising=False)
-    monkeypatch.setattr(lessnaive, "__all__", [*lessnaive.__all__, "LaterNB"])
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    registry.register(LaterNB)
     assert estimators()["LaterNB"] is LaterNB
     assert estimators()["NaiveBayes"] is NaiveBayes
     assert "Scorecard" not in estimators()
     assert "save" not in estimators()
+
+
+def test_dates_read_as_dates(well):
+    days = pd.date_range("2021-03-04", periods=40, freq="D")
+    table = pd.DataFrame({"day": days, "y": ["no", "yes"] * 10 + ["yes"] * 20})
+    table.to_csv("t.csv", index=False)
+    well("fit", "t.csv", "--target", "y", "--model", "NBLogistic", "-o", "m.json")
+    assert "2021-03-07 to 2021-04-08 (10 % to 90 %)" in well("show", "m.json")
+    assert "2021-03-04" in well("explain", "m.json", "t.csv").split()
+
+
+def test_a_model_without_a_prior_shows_the_average_row(well):
+    well("fit", PENGUINS, "--target", "species", "--model", "NBLogistic", "-o", "m.json")
+    lines = well("show", "m.json", "--top", "1").splitlines()
+    assert lines[2].split() == ["class", "average", "row"]
+    assert "(1 standard deviation)" in lines[-2]
+    raw = well("explain", "m.json", PENGUINS, "--absolute")
+    assert "(intercept)" in raw
+    assert "(prior)" not in raw

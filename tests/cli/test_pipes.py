@@ -86,7 +86,10 @@ def test_ctrl_c_ends_the_command_quietly(tmp_path):
 
 
 def test_without_the_extra_the_remedy_is_told():
-    code = "import sys; sys.modules['rich'] = None; from lessnaive.cli import main; main([])"
+    code = (
+        "import sys; sys.modules['rich'] = None; from lessnaive.cli import main; "
+        "main(['show', 'm.json'])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (

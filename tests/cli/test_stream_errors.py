@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -15,7 +16,8 @@ from pyarrow import parquet
 import lessnaive
 from command_line import refused, write
 from lessnaive import NaiveBayes
-from lessnaive.cli.streaming.checkpoint import Checkpoints
+from lessnaive.cli.dialect import ENCODING_HINT, binary_data
+from lessnaive.cli.streaming.checkpoint import Checkpoints, _checksum
 from stream_tables import mixed_rows
 
 TARGET = ("--target", "y", "-o", "m.json")
@@ -36,10 +38,13 @@ GOOD = "x,c,y\n1,a,p\n2,b,q\n"
         ("x,x,y\n1,2,a\n", "t.csv has 2 columns named 'x': rename all but one of them."),
         (
             b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-            "the header of t.csv is not UTF-8 text.",
+            f"the header of t.csv is not UTF-8 text: {ENCODING_HINT}.",
         ),
-        (b"\0\0\n\0", "t.csv is not a CSV file: it holds binary data, not text in UTF-8."),
-        (b"x,y\nok,a\ncaf\xe9,a\n", f"line 3 of t.csv: it is not UTF-8 text{SKIP}"),
+        (b"\0\0\n\0", str(binary_data("t.csv", 1).message)),
+        (
+            b"x,y\nok,a\ncaf\xe9,a\n",
+            f"line 3 of t.csv: it is not UTF-8 text ({ENCODING_HINT}){SKIP}",
+        ),
         (
             gzip.compress(b"x,y\n1,a\n2,b\n", mtime=0)[:-9],
             "t.csv cannot be read: Compressed file ended before the end-of-stream marker was "
@@ -79,7 +84,7 @@ def test_tables_that_cannot_be_learned_from(cli, content, message):
             "x,y\n3,p\n",
             "u.csv has no column 'c', which the first table has: add it (missing values are fine).",
         ),
-        (b"y,c,x\np,\xe9,1\n", f"line 2 of u.csv: it is not UTF-8 text{SKIP}"),
+        (b"y,c,x\np,\xe9,1\n", f"line 2 of u.csv: it is not UTF-8 text ({ENCODING_HINT}){SKIP}"),
     ],
 )
 @pytest.mark.parametrize("batch_size", ["1", "2", "1000"])
@@ -145,7 +150,7 @@ def test_parquet_of_another_type(cli):
         (("--drop", "z"), "--drop 'z' is not a column of t.csv: there is 'x', 'c', 'y'."),
         (
             ("--curve", "c.txt"),
-            "cannot write 'c.txt': its name must end in .csv, .csv.gz or .parquet.",
+            "cannot write 'c.txt': its name must end in .csv, .tsv, .csv.gz or .parquet.",
         ),
         (("--checkpoint", "t.csv"), "cannot make the folder 't.csv': File exists."),
     ],
@@ -185,9 +190,13 @@ def kept(well):
 )
 def test_a_checkpoint_of_other_settings_is_refused(cli, kept, options, message):
     before = Path("kept/checkpoint.json").read_bytes()
-    refused(cli(*kept, *options), f"the checkpoint is of another stream: {message}; {ANEW}")
+    command = list(kept)
+    if options[0] in command:  # an option that is given twice is refused
+        place = command.index(options[0])
+        del command[place : place + 2]
+    refused(cli(*command, *options), f"the checkpoint is of another stream: {message}; {ANEW}")
     assert Path("kept/checkpoint.json").read_bytes() == before
-    assert cli(*kept, *options, "--restart").status == 0
+    assert cli(*command, *options, "--restart").status == 0
 
 
 def test_other_tables_are_refused_and_touched_ones_are_not(cli, well, kept):
@@ -275,3 +284,52 @@ def test_a_checkpoint_is_no_model_file(cli, kept):
 
 def test_without_a_checkpoint_a_stream_begins_anew(well, kept):
     assert not well(*kept[:6], "--batch-size", "50").startswith("going on")
+
+
+DAMAGES = {
+    "no tables": (("tables", []), "tables: expected the tables that the 200 rows are of"),
+    "a place": (("tables", 0, "place", [1]), "tables[0].place: expected 3 items, got 1"),
+    "a stamp": (("tables", 0, "stamp", [1]), "tables[0].stamp: expected 2 items, got 1"),
+    "a bad row": (("bad_rows", "first", ["x"]), "bad_rows.first: expected 2 items, got 1"),
+    "the target": (("columns", "target", "z"), "columns.types: the column 'z' is missing"),
+    "the weight": (("columns", "weight", "z"), "columns.types: the column 'z' is missing"),
+    "rows": (("n_read", 7), "n_read: expected 200 rows or more"),
+    "classes": (
+        ("baseline", "classes", {"dtype": "str", "array": [["a"], ["b"]]}),
+        "baseline.classes: expected a list of one class or more",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_damaged_checkpoint_is_refused_with_its_reason(cli, kept, damage, mended):
+    """By its checksum; where that is right, by what it says."""
+    (*way, last, value), problem = DAMAGES[damage]
+    document = json.loads(Path("kept/checkpoint.json").read_text())
+    parent = document
+    for key in way:
+        parent = parent[key]
+    parent[last] = value
+    if mended:
+        del document["checksum"]
+        document["checksum"] = _checksum(document)
+    else:
+        problem = "its checksum is not that of its content"
+    write("kept/checkpoint.json", json.dumps(document))
+    before = Path("m.json").read_bytes()
+    refused(cli(*kept), f"kept/checkpoint.json is damaged ({problem}): {ANEW}")
+    assert Path("m.json").read_bytes() == before
+
+
+def test_every_byte_of_a_checkpoint_counts(cli, kept):
+    data = Path("kept/checkpoint.json").read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(data), 60).tolist():
+        if not chr(data[place]).isalnum():  # spaces between words count for nothing
+            continue
+        other = b"1" if data[place : place + 1] != b"1" else b"2"
+        write("kept/checkpoint.json", data[:place] + other + data[place + 1 :])
+        answer = cli(*kept)
+        assert answer.status == 2
+        assert answer.err.count("\n") == 1

@@ -15,6 +15,7 @@ from pyarrow import parquet
 import lessnaive
 from command_line import PENGUINS, TABLE, refused, write
 from lessnaive import NaiveBayes
+from lessnaive.cli.dialect import ENCODING_HINT
 from lessnaive.cli.estimators import estimators
 from lessnaive.datasets import load_penguins
 
@@ -37,10 +38,11 @@ LISTED = (
         ("x,x,y\n1,2,a\n", "t.csv has 2 columns named 'x': rename all but one of them."),
         (
             b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-            "t.csv is not a CSV file: it holds binary data, not text in UTF-8.",
+            "t.csv is not a CSV file: it holds binary data, a NUL byte in line 3; if it is UTF-16, "
+            "use --encoding utf-16-le or utf-16-be.",
         ),
-        (b"x,y\ncaf\xe9,a\n", "column 'x' of t.csv is not UTF-8 text."),
-        (b"caf\xe9,y\n1,a\n", "the header of t.csv is not UTF-8 text."),
+        (b"x,y\ncaf\xe9,a\n", f"column 'x' of t.csv is not UTF-8 text: {ENCODING_HINT}."),
+        (b"caf\xe9,y\n1,a\n", f"the header of t.csv is not UTF-8 text: {ENCODING_HINT}."),
         (
             gzip.compress(TABLE.encode(), mtime=0)[:-9],
             "t.csv cannot be read: Truncated compressed stream.",
@@ -60,10 +62,6 @@ LISTED = (
             "x,y\n1,0.5\n2,0.7\n",
             "the target 'y' cannot be used: Unknown label type: continuous. The target of a "
             "classifier must be made of classes, not of quantities; bin it first.",
-        ),
-        (
-            "x,z,y\n1,,a\n2,NA,b\n",
-            "column 'z' has no values, every row is missing: leave it out with --drop 'z'.",
         ),
         (
             "x,y\n1,a\n-inf,b\n",
@@ -279,7 +277,7 @@ def test_a_folder_that_is_not_writable(cli, model, command):
 def test_an_output_of_another_kind(cli, model):
     refused(
         cli("predict", model, PENGUINS, "-o", "out.xlsx"),
-        "cannot write 'out.xlsx': its name must end in .csv, .csv.gz or .parquet.",
+        "cannot write 'out.xlsx': its name must end in .csv, .tsv, .csv.gz or .parquet.",
     )
 
 

@@ -4,20 +4,25 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 namespace lessnaive {
 namespace {
 
-// A step is exact enough when its residual is this share of the gradient.
-constexpr double kInexact = 0.1;
-constexpr int kMostProducts = 60;
+// A step is exact enough when its residual is this share of the gradient, or when the last few
+// products add no more than this share of what was gained, or of what would end the search.
+constexpr double kInexact = 0.1, kLeastGain = 0.05, kLeastOfEnough = 0.1;
+constexpr int kLast = 4;
+constexpr int kMostProducts = 100;
 constexpr int kMostHalvings = 30;
 // Largest dense matrix, and how many passes over the rows its factors may cost.
 constexpr int64_t kMostDense = 2048;
-constexpr double kWorthPasses = 30.0;
+constexpr double kWorthPasses = 20.0;
 // Rows that a matrix is estimated from: at least this many, and so many for each parameter.
-constexpr int64_t kFewestRows = 8192, kRowsEach = 16;
+constexpr int64_t kFewestRows = 4096, kRowsEach = 8;
+// Most numbers that matrices of all outputs may have.
+constexpr int64_t kMostNumbers = int64_t{1} << 23;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
@@ -28,8 +33,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty,
-                               std::vector<double> link, const double* target,
-                               const double* hold)
+                               std::vector<double> link, const double* target, const double* hold)
     : rows_(rows),
       penalty_(std::move(penalty)),
       link_(std::move(link)),
@@ -43,15 +47,46 @@ AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> pen
     std::copy_n(hold, outputs, hold_.data());
     if (!is_dense()) return;
     const int64_t size = rows.parameters(), stride = Cholesky::stride_of(size);
-    gram_.resize(size * stride);
-    rows.gram(nullptr, 1, std::max(kFewestRows, kRowsEach * size), gram_.data(), stride);
+    grams_.resize(1, std::vector<double>(size * stride));
+    rows.gram(nullptr, 1, std::max(kFewestRows, kRowsEach * size), grams_[0].data(), stride);
+}
+
+// Takes the curvature of the rows into the matrices, if the last search was long enough for that.
+void AdditiveNewton::refresh_grams(const double* p) {
+    const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
+    const int64_t enough = std::min(rows_.rows(), std::max(kFewestRows, kRowsEach * size));
+    if (size * stride * rows_.outputs() > kMostNumbers) return;
+    int64_t entries = 1;
+    for (const AdditiveBlock& block : rows_.blocks())
+        entries += block.kind == AdditiveBlock::hat ? 2 : 1;
+    const double cost = 0.5 * static_cast<double>(enough * entries * entries * rows_.outputs()) +
+                        static_cast<double>(size * size * size / 12 * rows_.outputs());
+    if (last_products_ * 2.0 * static_cast<double>(rows_.cells()) < cost) return;
+    std::vector<double> bend(rows_.rows() * rows_.pad());
+    for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0 - p[i]);
+    grams_.resize(rows_.outputs(), std::vector<double>(size * stride));
+    for (int c = 0; c < rows_.outputs(); ++c)
+        rows_.gram(bend.data() + c, rows_.pad(), enough, grams_[c].data(), stride);
+    own_bends_ = true;
+}
+
+// Takes what is common to all outputs off.
+void AdditiveNewton::center(std::vector<double>& values) const {
+    const int outputs = rows_.outputs(), pad = rows_.pad();
+    if (outputs == 1) return;
+    for (int64_t i = 0; i < rows_.parameters(); ++i) {
+        double mean = 0;
+        for (int c = 0; c < outputs; ++c) mean += values[i * pad + c];
+        mean /= outputs;
+        for (int c = 0; c < outputs; ++c) values[i * pad + c] -= mean;
+    }
 }
 
 // Whether dense matrices are worth their cost.
 bool AdditiveNewton::is_dense() const {
     const double size = static_cast<double>(rows_.parameters());
     const double passes = kWorthPasses * 8.0 * static_cast<double>(rows_.cells()) + 1e6;
-    return size <= kMostDense && size * size * size / 3 <= passes;
+    return size <= kMostDense && rows_.outputs() * size * size * size / 3 <= passes;
 }
 
 // Applies the inverse of an approximation of the Hessian.
@@ -59,7 +94,7 @@ class AdditiveNewton::Preconditioner {
   public:
     Preconditioner(const AdditiveNewton& problem, double lam, const double* p)
         : rows_(problem.rows_) {
-        if (problem.gram_.empty())
+        if (problem.grams_.empty())
             make_bands(problem, lam, p);
         else
             make_dense(problem, lam, p);
@@ -74,8 +109,8 @@ class AdditiveNewton::Preconditioner {
             for (int64_t i = pad; i < size * pad; ++i)
                 to[i] = from[i] - beside_[i - pad] * to[i - pad];
             for (int64_t i = size * pad - 1; i >= 0; --i)
-                to[i] = to[i] * diagonal_[i] -
-                        (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
+                to[i] =
+                    to[i] * diagonal_[i] - (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
             return;
         }
         std::vector<double> values(size);
@@ -83,42 +118,48 @@ class AdditiveNewton::Preconditioner {
         for (int c = 0; c < rows_.outputs(); ++c) {
             for (int64_t i = 0; i < size; ++i) values[i] = from[i * pad + c];
             factors_[which_[c]]->solve(values.data());
-            for (int64_t i = 0; i < size; ++i) to[i * pad + c] = values[i] / scale_[c];
+            for (int64_t i = 0; i < size; ++i) to[i * pad + c] = values[i];
         }
     }
 
   private:
-    // Outputs whose curvatures differ by less than a factor of two share a factor.
     void make_dense(const AdditiveNewton& problem, double lam, const double* p) {
-        const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
-        std::vector<double> curvature(rows_.outputs()), matrix;
+        if (problem.own_bends_) {
+            for (const std::vector<double>& gram : problem.grams_) {
+                which_.push_back(factors_.size());
+                factor(problem, lam, gram, 1.0);
+            }
+            return;
+        }
+        // Outputs whose curvatures differ by less than a factor of two share a factor.
+        std::vector<double> curvature(rows_.outputs());
         rows_.mean_curvature(p, curvature.data());
         std::map<int, size_t> known;
         for (double bend : curvature) {
             bend = std::max(bend, 1e-8);
             const int level =
                 rows_.outputs() == 1 ? 0 : static_cast<int>(std::floor(std::log2(bend)));
-            const double used = rows_.outputs() == 1 ? bend : std::ldexp(1.5, level);
-            const auto found = known.find(level);
-            scale_.push_back(1.0);
-            if (found != known.end()) {
-                which_.push_back(found->second);
-                continue;
-            }
-            matrix.resize(problem.gram_.size());
-            for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = used * problem.gram_[i];
-            for (int64_t i = 0; i < size; ++i) {
-                matrix[i * stride + i] += lam * problem.penalty_[i] + 1e-9 * used;
-                const double link = lam * problem.link_[i];
-                if (link == 0) continue;
-                matrix[i * stride + i] += link;
-                matrix[(i + 1) * stride + i + 1] += link;
-                matrix[i * stride + i + 1] -= link;
-            }
-            known[level] = factors_.size();
-            which_.push_back(factors_.size());
-            factors_.push_back(std::make_unique<Cholesky>(size, matrix));
+            const auto [found, is_new] = known.emplace(level, factors_.size());
+            which_.push_back(found->second);
+            if (is_new)
+                factor(problem, lam, problem.grams_[0],
+                       rows_.outputs() == 1 ? bend : std::ldexp(1.5, level));
         }
+    }
+
+    void factor(const AdditiveNewton& problem, double lam, const std::vector<double>& gram,
+                double scale) {
+        const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
+        std::vector<double> matrix(gram.size());
+        for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = scale * gram[i];
+        for (int64_t i = 0; i < size; ++i) {
+            const double link = lam * problem.link_[i];
+            matrix[i * stride + i] += lam * problem.penalty_[i] + link + 1e-9;
+            if (link == 0) continue;
+            matrix[(i + 1) * stride + i + 1] += link;
+            matrix[i * stride + i + 1] -= link;
+        }
+        factors_.push_back(std::make_unique<Cholesky>(size, matrix));
     }
 
     // Neighbours only: L D L', kept as the inverse of D and what stands below the diagonal of L.
@@ -138,8 +179,8 @@ class AdditiveNewton::Preconditioner {
         for (int c = 0; c < pad; ++c) diagonal_[length - pad + c] += problem.hold_[c];
         for (int64_t i = 0; i < length; ++i) {
             if (i >= pad) {
-                const double left = diagonal_[i] - beside_[i - pad] * beside_[i - pad] *
-                                                       diagonal_[i - pad];
+                const double left =
+                    diagonal_[i] - beside_[i - pad] * beside_[i - pad] * diagonal_[i - pad];
                 diagonal_[i] = std::max(left, 1e-12 * diagonal_[i]);
                 beside_[i - pad] *= diagonal_[i - pad];
             }
@@ -150,7 +191,7 @@ class AdditiveNewton::Preconditioner {
     const AdditiveRows& rows_;
     std::vector<std::unique_ptr<Cholesky>> factors_;
     std::vector<size_t> which_;
-    std::vector<double> scale_, diagonal_, beside_;
+    std::vector<double> diagonal_, beside_;
 };
 
 double AdditiveNewton::penalized(double lam, const double* padded, double* gradient,
@@ -201,20 +242,23 @@ void AdditiveNewton::add_penalty_product(double lam, const double* direction, do
 }
 
 // Fills step with about -inverse Hessian x gradient; returns the number of products.
-int AdditiveNewton::newton_step(double lam, const Preconditioner& inverse, const double* gradient,
-                                const double* p, double* step) const {
+int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner& inverse,
+                                const double* gradient, const double* p, double* step) const {
     const int64_t length = rows_.length();
     std::vector<double> residual(length), preconditioned(length), direction(length), bent(length);
     for (int64_t i = 0; i < length; ++i) residual[i] = -gradient[i];
     std::fill_n(step, length, 0.0);
+    center(residual);
     inverse.apply(residual, preconditioned);
+    center(preconditioned);
     direction = preconditioned;
-    double size = dot(residual, preconditioned);
-    const double enough = kInexact * kInexact * size;
+    double size = dot(residual, preconditioned), gained = 0, last[kLast] = {};
+    const double small = kInexact * kInexact * size;
     int products = 0;
-    while (size > enough && products < kMostProducts) {
+    while (size > small && products < kMostProducts) {
         rows_.hessian_product(p, direction.data(), bent.data());
         add_penalty_product(lam, direction.data(), bent.data());
+        center(bent);
         ++products;
         const double curvature = dot(direction, bent);
         if (!(curvature > 0)) break;
@@ -223,7 +267,14 @@ int AdditiveNewton::newton_step(double lam, const Preconditioner& inverse, const
             step[i] += length_of_step * direction[i];
             residual[i] -= length_of_step * bent[i];
         }
+        const double gain = 0.5 * size * length_of_step;
+        gained += gain;
+        last[products % kLast] = gain;
+        const double lately = std::accumulate(last, last + kLast, 0.0);
+        if (products >= kLast && lately < std::max(kLeastGain * gained, kLeastOfEnough * enough))
+            break;
         inverse.apply(residual, preconditioned);
+        center(preconditioned);
         const double next = dot(residual, preconditioned);
         for (int64_t i = 0; i < length; ++i)
             direction[i] = preconditioned[i] + next / size * direction[i];
@@ -243,10 +294,14 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
     Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;
+    int products = 0;
     while (found.steps < most_steps) {
-        if (!inverse || gram_.empty() || found.steps % 4 == 0)
+        if (!grams_.empty() && found.steps % 3 == 0) refresh_grams(p.data());
+        if (!inverse || grams_.empty() || found.steps % 3 == 0)
             inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
-        found.products += newton_step(lam, *inverse, gradient.data(), p.data(), step.data());
+        products = newton_step(lam, enough, *inverse, gradient.data(), p.data(), step.data());
+        last_products_ = products;
+        found.products += products;
         const double slope = dot(gradient, step);
         found.gain = -0.5 * slope;
         if (found.gain <= enough) {  // the step is taken without another look at the rows
@@ -280,8 +335,7 @@ double AdditiveNewton::objective(double lam, const double* parameters, double* g
     std::vector<double> padded(rows_.length()), slope(gradient ? rows_.length() : 0);
     for (int64_t i = 0; i < rows_.parameters(); ++i)
         std::copy_n(parameters + i * outputs, outputs, &padded[i * pad]);
-    const double value =
-        penalized(lam, padded.data(), gradient ? slope.data() : nullptr, nullptr);
+    const double value = penalized(lam, padded.data(), gradient ? slope.data() : nullptr, nullptr);
     if (gradient)
         for (int64_t i = 0; i < rows_.parameters(); ++i)
             std::copy_n(&slope[i * pad], outputs, gradient + i * outputs);

@@ -4,8 +4,9 @@
 //   loss(W, b) + lam / 2 sum_p penalty_p (W_p - target_p)^2 + lam / 2 sum_p link_p (W_p+1 - W_p)^2
 //
 // Newton's method: each step is found by conjugate gradients, whose preconditioner is the Hessian
-// of each output with the same curvature in all rows (where its Cholesky factor is cheap) or its
-// part that couples neighbours at most (elsewhere).
+// of each output by itself, as it was at some point on the way (where its Cholesky factor is
+// cheap), or the part of it that couples neighbours at most (elsewhere). Scores of several outputs
+// are known up to what is common to all of them: they keep the mean that they begin with.
 #pragma once
 
 #include <cstdint>
@@ -44,15 +45,21 @@ class AdditiveNewton {
 
     double penalized(double lam, const double* padded, double* gradient, double* p) const;
     void add_penalty_product(double lam, const double* direction, double* out) const;
-    int newton_step(double lam, const Preconditioner& inverse, const double* gradient,
-                    const double* p, double* step) const;
+    int newton_step(double lam, double enough, const Preconditioner& inverse,
+                    const double* gradient, const double* p, double* step) const;
+    void center(std::vector<double>& values) const;
     bool is_dense() const;
+    void refresh_grams(const double* p);
 
     const AdditiveRows& rows_;
     std::vector<double> penalty_, link_;  // with entries of 0 for the intercept
     std::vector<double> target_;          // (parameters, pad)
     std::vector<double> hold_;            // (pad)
-    std::vector<double> gram_;            // of rows of weight 1, if it is used
+    // Sums of x x' over the rows, if they are used: one for all outputs, or one for each, in which
+    // rows count with their curvature.
+    std::vector<std::vector<double>> grams_;
+    bool own_bends_ = false;
+    int last_products_ = 0;  // of the last step
 };
 
 }  // namespace lessnaive

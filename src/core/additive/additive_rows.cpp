@@ -356,8 +356,8 @@ void AdditiveRows::gram(const double* factor, int64_t factor_stride, int64_t eno
             int32_t* at = place.data() + 2 * b * kRows;
             double* v = value.data() + 2 * b * kRows;
             if (b == n || blocks_[b].kind == AdditiveBlock::line) {
-                std::fill_n(at, count, static_cast<int32_t>(b == n ? parameters_ - 1
-                                                                   : blocks_[b].first));
+                std::fill_n(at, count,
+                            static_cast<int32_t>(b == n ? parameters_ - 1 : blocks_[b].first));
                 if (b == n)
                     std::fill_n(v, count, 1.0);
                 else

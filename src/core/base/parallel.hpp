@@ -8,6 +8,8 @@
 #include <omp.h>
 #endif
 
+#include "base/interrupt.hpp"
+
 namespace lessnaive {
 
 inline int max_threads() {
@@ -33,12 +35,17 @@ inline int set_threads(int count) {
 // Below this many table cells starting threads costs more than it saves.
 constexpr int64_t kParallelCells = 1 << 16;
 
-// An exception in a task (memory may run out) is thrown again when all tasks have ended.
+// An exception in a task (memory may run out, or the work be stopped) is thrown again when all
+// tasks have ended; when work is stopped those that have not begun do not.
 template <class Task>
 inline void parallel_for(int64_t tasks, int64_t cells, Task&& task) {
     std::exception_ptr failure;
+    const Work::Part caller = Work::here();
     const auto guarded = [&](int64_t t) noexcept {
         try {
+            const bool is_caller = Work::here().work == caller.work && Work::here().started;
+            const TakesPart part({caller.work, is_caller && caller.started});
+            poll();
             task(t);
         } catch (...) {
 #ifdef _OPENMP

@@ -1,4 +1,6 @@
 // Additive models: rows of codes, knots and numbers, the minimum of their loss, gains of pairs.
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "additive/additive_newton.hpp"
@@ -6,15 +8,21 @@
 #include "additive/pair_gains.hpp"
 #include "base/padding.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/in_use.hpp"
+#include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 
 namespace lessnaive {
 namespace {
 
 using Column1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Places = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Writable = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Labels = ArrayOf<const int32_t, 1>;
+using Bytes = ArrayOf<const uint8_t, 1>;
+using Places = ArrayOf<const int32_t, 2>;
+
+// More parameters than arrays of them have room for.
+constexpr int64_t kMostParameters = INT32_MAX;
 
 // The rows and the arrays that they look at.
 struct HeldRows {
@@ -56,7 +64,9 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
                std::vector<Column1> codes, std::vector<Vector> values, Labels labels,
                std::optional<Weights> weights, std::optional<Matrix> offset, int classes) {
     const size_t rows = labels.shape(0);
-    require(classes > 1, "there must be two classes or more");
+    require(classes_of(classes) > 1, "there must be two classes or more");
+    Memory().read(codes).read(values).read(labels).read(weights).read(offset).require_apart();
+    int64_t parameters = 1;
     require(kinds.size() == sizes.size() && kinds.size() == codes.size() &&
                 kinds.size() == values.size(),
             "kinds, sizes, codes and values differ in number");
@@ -69,9 +79,10 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
         require(codes[b].shape(0) == (has_codes ? rows : 0), "codes differ in length");
         require(values[b].shape(0) == (has_values ? rows : 0), "values differ in length");
         require(sizes[b] > 0 && (has_codes || sizes[b] == 1), "a block has the wrong size");
+        require(sizes[b] <= kMostParameters - parameters, "there are too many parameters");
+        parameters += sizes[b];
         if (has_codes)
-            require(rows == 0 ||
-                        largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
+            require(rows == 0 || largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
                     "a code is too large");
         blocks.push_back({kind, 0, sizes[b], has_codes ? codes[b].data() : nullptr,
                           width_of(codes[b]), has_values ? values[b].data() : nullptr});
@@ -80,8 +91,7 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
         require(0 <= labels.data()[i] && labels.data()[i] < classes, "a label is no class");
     const double* w = weights_of(weights, static_cast<int64_t>(rows));
     if (offset)
-        require(offset->shape(0) == rows &&
-                    static_cast<int>(offset->shape(1)) == (classes == 2 ? 1 : classes),
+        require(has_shape(*offset, {length(labels), classes == 2 ? 1 : classes}),
                 "the offset has the wrong shape");
     AdditiveRows made(std::move(blocks), labels.data(), w, offset ? offset->data() : nullptr,
                       static_cast<int64_t>(rows), classes);
@@ -91,18 +101,16 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
 
 template <class Input>
 void require_parameters(const AdditiveRows& rows, const Input& array) {
-    require(static_cast<int64_t>(array.shape(0)) == rows.parameters() &&
-                static_cast<int>(array.shape(1)) == rows.outputs(),
+    require(has_shape(array, {rows.parameters(), rows.outputs()}),
             "the parameters have the wrong shape");
 }
 
 void scores_binding(const HeldRows& held, const Matrix& parameters, Table out) {
     const AdditiveRows& rows = held.rows;
     require_parameters(rows, parameters);
-    require(static_cast<int64_t>(out.shape(0)) == rows.rows() &&
-                static_cast<int>(out.shape(1)) == rows.outputs(),
-            "out has the wrong shape");
-    nb::gil_scoped_release release;
+    require(has_shape(out, {rows.rows(), rows.outputs()}), "out has the wrong shape");
+    Memory().fill(out).read(parameters).require_apart();
+    const Released release;
     const int pad = rows.pad(), outputs = rows.outputs();
     std::vector<double> padded(rows.length());
     for (int64_t i = 0; i < rows.parameters(); ++i)
@@ -114,21 +122,29 @@ void make_newton(AdditiveNewton* self, const HeldRows& held, const Vector& penal
                  const Vector& link, const Matrix& target, const Vector& hold) {
     const size_t size = static_cast<size_t>(held.rows.parameters()) - 1;
     require_parameters(held.rows, target);
-    require(penalty.shape(0) == size && link.shape(0) == size &&
-                static_cast<int>(hold.shape(0)) == held.rows.outputs(),
-            "penalty, link and hold must fit the parameters");
+    require(
+        penalty.shape(0) == size && link.shape(0) == size && length(hold) == held.rows.outputs(),
+        "penalty, link and hold must fit the parameters");
+    Memory().read(penalty).read(link).read(target).read(hold).require_apart();
+    for (const Vector* each : {&penalty, &link, &hold})
+        require(are_weights(each->data(), length(*each)),
+                "penalty, link and hold must be finite and not negative");
     require(size == 0 || link.data()[size - 1] == 0, "the last parameter has no neighbour");
-    nb::gil_scoped_release release;
-    new (self) AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
-                              std::vector(link.data(), link.data() + size), target.data(),
-                              hold.data());
+    const Released release;
+    new (self)
+        AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
+                       std::vector(link.data(), link.data() + size), target.data(), hold.data());
 }
 
 std::tuple<int, int, bool, double, double> minimize_binding(AdditiveNewton& newton, double lam,
                                                             double tolerance, int most_steps,
                                                             Table parameters) {
     require_parameters(newton.rows(), parameters);
-    nb::gil_scoped_release release;
+    require(lam >= 0 && std::isfinite(lam), "the penalty must be finite and not negative");
+    require_stopping(tolerance, most_steps);
+    Memory().fill(parameters).require_apart();
+    const InUse held(&newton, InUse::How::change);
+    const Released release;
     const auto found = newton.minimize(lam, tolerance, most_steps, parameters.data());
     return {found.steps, found.products, found.finished, found.objective, found.gain};
 }
@@ -137,31 +153,40 @@ double objective_binding(const AdditiveNewton& newton, double lam, const Matrix&
                          std::optional<Table> gradient) {
     require_parameters(newton.rows(), parameters);
     if (gradient) require_parameters(newton.rows(), *gradient);
-    nb::gil_scoped_release release;
+    require(lam >= 0 && std::isfinite(lam), "the penalty must be finite and not negative");
+    Memory().fill(gradient).read(parameters).require_apart();
+    const InUse held(&newton, InUse::How::read);
+    const Released release;
     return newton.objective(lam, parameters.data(), gradient ? gradient->data() : nullptr);
 }
 
 void gains_binding(const std::vector<Bytes>& codes, const std::vector<int>& sizes,
-                   const Places& pairs, const Matrix& slopes, const Matrix& bends, Writable out) {
+                   const Places& pairs, const Matrix& slopes, const Matrix& bends, Numbers out) {
     const size_t rows = slopes.shape(0);
     require(codes.size() == sizes.size(), "codes and sizes differ in number");
     require(bends.shape(0) == rows && bends.shape(1) == slopes.shape(1),
             "slopes and bends differ in shape");
     require(pairs.shape(1) == 2 && out.shape(0) == pairs.shape(0), "out has the wrong shape");
+    require(slopes.shape(1) > 0 && length(slopes, 1) <= kMostClasses,
+            "slopes have the wrong shape");
+    Memory used;
+    used.fill(out).read(codes).read(pairs).read(slopes).read(bends).require_apart();
     std::vector<PairCodes> columns;
     for (size_t j = 0; j < codes.size(); ++j) {
         require(codes[j].shape(0) == rows, "codes differ in length");
+        require(0 < sizes[j] && sizes[j] <= 256, "a column has the wrong size");
         for (size_t i = 0; i < rows; ++i)
             require(codes[j].data()[i] < sizes[j], "a code is too large");
         columns.push_back({codes[j].data(), sizes[j]});
     }
     std::vector<std::pair<int, int>> places;
     for (size_t t = 0; t < pairs.shape(0); ++t) {
-        const int a = pairs.data()[2 * t], b = pairs.data()[2 * t + 1], n = (int)columns.size();
+        const int a = pairs.data()[2 * t], b = pairs.data()[2 * t + 1],
+                  n = static_cast<int>(columns.size());
         require(0 <= a && a < n && 0 <= b && b < n, "a pair names no column");
         places.emplace_back(a, b);
     }
-    nb::gil_scoped_release release;
+    const Released release;
     pair_gains(columns, places, slopes.data(), bends.data(), static_cast<int64_t>(rows),
                static_cast<int>(slopes.shape(1)), out.data());
 }
@@ -170,29 +195,29 @@ void gains_binding(const std::vector<Bytes>& codes, const std::vector<int>& size
 
 void bind_additive(nb::module_& m) {
     nb::class_<HeldRows>(m, "AdditiveRows", "Rows of an additive model: codes, knots, numbers.")
-        .def("__init__", &make_rows, nb::arg("kinds"), nb::arg("sizes"), nb::arg("codes"),
-             nb::arg("values"), nb::arg("labels"), nb::arg("weights").none(),
-             nb::arg("offset").none(), nb::arg("classes"),
+        .def("__init__", &make_rows, nb::arg("kinds"), nb::arg("sizes"), array_arg("codes"),
+             array_arg("values"), array_arg("labels"), array_or_none("weights"),
+             array_or_none("offset"), nb::arg("classes"),
              "Kinds: 0 coded, 1 hat, 2 line. What a kind does not have is an empty array.")
         .def_prop_ro("parameters", [](const HeldRows& held) { return held.rows.parameters(); })
         .def_prop_ro("outputs", [](const HeldRows& held) { return held.rows.outputs(); })
         .def_prop_ro("total_weight", [](const HeldRows& held) { return held.rows.total_weight(); })
-        .def("scores", &scores_binding, nb::arg("parameters"), nb::arg("out"),
+        .def("scores", &scores_binding, array_arg("parameters"), array_arg("out"),
              "Fill out (rows x outputs) with the scores at parameters (parameters x outputs, "
              "intercepts last).");
     nb::class_<AdditiveNewton>(m, "AdditiveNewton",
                                "Minima of an additive model with a quadratic penalty.")
-        .def("__init__", &make_newton, nb::arg("rows"), nb::arg("penalty"), nb::arg("link"),
-             nb::arg("target"), nb::arg("hold"), nb::keep_alive<1, 2>())
+        .def("__init__", &make_newton, nb::arg("rows"), array_arg("penalty"), array_arg("link"),
+             array_arg("target"), array_arg("hold"), nb::keep_alive<1, 2>())
         .def("minimize", &minimize_binding, nb::arg("lam"), nb::arg("tolerance"),
-             nb::arg("most_steps"), nb::arg("parameters"),
+             nb::arg("most_steps"), array_arg("parameters"),
              "Go from parameters to the minimum, and leave it there. Returns the numbers of steps "
              "and of products with the Hessian, whether they were enough, the objective at the "
              "last look and the gain that was expected of the last step.")
-        .def("objective", &objective_binding, nb::arg("lam"), nb::arg("parameters"),
-             nb::arg("gradient").none(), "The objective; fills its gradient unless None.");
-    m.def("pair_gains", &gains_binding, nb::arg("codes"), nb::arg("sizes"), nb::arg("pairs"),
-          nb::arg("slopes"), nb::arg("bends"), nb::arg("out"),
+        .def("objective", &objective_binding, nb::arg("lam"), array_arg("parameters"),
+             array_or_none("gradient"), "The objective; fills its gradient unless None.");
+    m.def("pair_gains", &gains_binding, array_arg("codes"), nb::arg("sizes"), array_arg("pairs"),
+          array_arg("slopes"), array_arg("bends"), array_arg("out"),
           "Fill out with what tables of these pairs of coded columns could still explain.");
 }
 

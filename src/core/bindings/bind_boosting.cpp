@@ -1,18 +1,22 @@
 // Boosting of trees that are restricted to pairs of columns.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "additive/pair_boosting.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/in_use.hpp"
+#include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 
 namespace lessnaive {
 namespace {
 
-using CodeArray = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using CodeArray = ArrayOf<const uint8_t, 1>;
 
 constexpr int64_t kMostRows = (int64_t{1} << 31) - 1;
-constexpr int64_t kMostClasses = 1 << 20;
 constexpr int64_t kMostLeaves = 1 << 10;
 
 // Holds its own copy of the codes, so that nothing depends on arrays of the caller.
@@ -23,13 +27,14 @@ class BoostedPairs {
                  const std::vector<std::tuple<int64_t, int64_t>>& pairs, const Array& labels,
                  int64_t classes, const Vector& weights, const std::optional<Vector>& held_out,
                  int64_t leaves, double l2, double least_weight, double rate, int64_t patience) {
-        rows_ = static_cast<int64_t>(labels.shape(0));
+        rows_ = length(labels);
         require(rows_ > 0 && rows_ <= kMostRows, "too few rows, or too many");
-        require(classes >= 2 && classes <= kMostClasses, "wrong number of classes");
+        require(classes_of(classes) >= 2, "there must be two classes or more");
         require(2 <= leaves && leaves <= kMostLeaves, "wrong number of leaves");
         require(l2 >= 0 && least_weight >= 0 && rate > 0 && patience > 0 && std::isfinite(l2) &&
                     std::isfinite(least_weight) && std::isfinite(rate) && patience <= kMostRows,
                 "a setting is out of range");
+        Memory().read(weights).read(held_out).require_apart();
         check_weights(weights);
         if (held_out) check_weights(*held_out);
         add_columns(columns, n_codes, ordered);
@@ -40,36 +45,36 @@ class BoostedPairs {
         const BoostingRules rules{
             {static_cast<int>(leaves), l2, least_weight}, rate, static_cast<int>(patience)};
         boosting_ = std::make_unique<PairBoosting>(
-            std::move(views), partners_of(pairs), labels_of(labels, classes),
+            std::move(views), partners_of(pairs), checked_labels(labels, classes),
             static_cast<int>(classes), weights.data(), held, rules);
     }
 
     PairBoosting& boosting() { return *boosting_; }
 
     void table(int64_t first, std::optional<int64_t> second, int64_t rounds, Table out) {
+        const InUse held(this, InUse::How::read);
         const int64_t columns = static_cast<int64_t>(codes_.size()), other = second.value_or(-1);
         require(0 <= first && first < columns, "no such column");
         require(!second || (first < other && other < columns),
                 "a pair must be two ascending places");
         const int64_t cells = n_codes_[first] * (second ? n_codes_[other] : 1);
-        require(static_cast<int64_t>(out.shape(0)) == cells &&
-                    static_cast<int>(out.shape(1)) == boosting_->outputs(),
-                "the table has the wrong shape");
+        require(has_shape(out, {cells, boosting_->outputs()}), "the table has the wrong shape");
+        Memory().fill(out).require_apart();
         require(0 <= rounds && rounds <= boosting_->rounds(), "there are not as many rounds");
         boosting_->add_table(static_cast<int>(first), static_cast<int>(other),
                              static_cast<int>(rounds), out.data());
     }
 
     void scores(Table out) {
-        require(static_cast<int64_t>(out.shape(0)) == rows_ &&
-                    static_cast<int>(out.shape(1)) == boosting_->outputs(),
-                "the scores have the wrong shape");
+        const InUse held(this, InUse::How::read);
+        require(has_shape(out, {rows_, boosting_->outputs()}), "the scores have the wrong shape");
+        Memory().fill(out).require_apart();
         std::copy(boosting_->scores().begin(), boosting_->scores().end(), out.data());
     }
 
   private:
     void check_weights(const Vector& weights) const {
-        require(static_cast<int64_t>(weights.shape(0)) == rows_, "weights differ in length");
+        require(length(weights) == rows_, "weights differ in length");
         double total = 0;
         for (int64_t i = 0; i < rows_; ++i) {
             require(weights.data()[i] >= 0, "weights must not be negative");
@@ -84,7 +89,7 @@ class BoostedPairs {
                     columns.size() == ordered.size(),
                 "columns, numbers of codes and kinds differ in number");
         for (size_t j = 0; j < columns.size(); ++j) {
-            require(static_cast<int64_t>(columns[j].shape(0)) == rows_, "columns differ in length");
+            require(length(columns[j]) == rows_, "columns differ in length");
             require(1 <= n_codes[j] && n_codes[j] <= 256, "wrong number of codes");
             const uint8_t* codes = columns[j].data();
             uint8_t largest = 0;
@@ -107,18 +112,12 @@ class BoostedPairs {
         return out;
     }
 
-    std::vector<int32_t> labels_of(const Array& labels, int64_t classes) const {
-        const Column column = codes_of(labels, rows_);
+    std::vector<int32_t> checked_labels(const Array& labels, int64_t classes) const {
+        const Column column = labels_of(labels, rows_, classes);
         std::vector<int32_t> out(rows_);
         dispatch(column.dtype, [&](auto type) {
             using T = decltype(type);
-            for (int64_t i = 0; i < rows_; ++i) {
-                const T label = cell<T>(column, i);
-                require(
-                    !(label < T{0}) && static_cast<double>(label) < static_cast<double>(classes),
-                    "a label is out of range");
-                out[i] = static_cast<int32_t>(label);
-            }
+            for (int64_t i = 0; i < rows_; ++i) out[i] = static_cast<int32_t>(cell<T>(column, i));
         });
         return out;
     }
@@ -138,27 +137,40 @@ void bind_boosting(nb::module_& m) {
                       const std::vector<bool>&, const std::vector<std::tuple<int64_t, int64_t>>&,
                       const Array&, int64_t, const Vector&, const std::optional<Vector>&, int64_t,
                       double, double, double, int64_t>(),
-             nb::arg("columns"), nb::arg("n_codes"), nb::arg("ordered"), nb::arg("pairs"),
-             nb::arg("labels"), nb::arg("classes"), nb::arg("weights"), nb::arg("held_out").none(),
-             nb::arg("leaves"), nb::arg("l2"), nb::arg("least_weight"), nb::arg("rate"),
-             nb::arg("patience"))
+             array_arg("columns"), nb::arg("n_codes"), nb::arg("ordered"), nb::arg("pairs"),
+             array_arg("labels"), nb::arg("classes"), array_arg("weights"),
+             array_or_none("held_out"), nb::arg("leaves"), nb::arg("l2"), nb::arg("least_weight"),
+             nb::arg("rate"), nb::arg("patience"))
         .def(
             "advance",
             [](BoostedPairs& self, int64_t rounds) {
                 require(0 <= rounds && rounds <= kMostRows, "wrong number of rounds");
-                nb::gil_scoped_release release;
+                const InUse held(&self, InUse::How::change);
+                const Released release;
                 return self.boosting().advance(static_cast<int>(rounds));
             },
             nb::arg("rounds"), "Add rounds; returns whether it is over.")
         .def_prop_ro("outputs", [](BoostedPairs& self) { return self.boosting().outputs(); })
-        .def_prop_ro("rounds", [](BoostedPairs& self) { return self.boosting().rounds(); })
-        .def_prop_ro("best_round", [](BoostedPairs& self) { return self.boosting().best_round(); })
+        .def_prop_ro("rounds",
+                     [](BoostedPairs& self) {
+                         const InUse held(&self, InUse::How::read);
+                         return self.boosting().rounds();
+                     })
+        .def_prop_ro("best_round",
+                     [](BoostedPairs& self) {
+                         const InUse held(&self, InUse::How::read);
+                         return self.boosting().best_round();
+                     })
         .def_prop_ro("start", [](BoostedPairs& self) { return self.boosting().start(); })
-        .def_prop_ro("losses", [](BoostedPairs& self) { return self.boosting().losses(); })
-        .def("scores", &BoostedPairs::scores, nb::arg("out").noconvert(),
+        .def_prop_ro("losses",
+                     [](BoostedPairs& self) {
+                         const InUse held(&self, InUse::How::read);
+                         return self.boosting().losses();
+                     })
+        .def("scores", &BoostedPairs::scores, array_arg("out"),
              "Scores of all rows (rows, outputs) at the best round.")
         .def("table", &BoostedPairs::table, nb::arg("first"), nb::arg("second").none(),
-             nb::arg("rounds"), nb::arg("out").noconvert(),
+             nb::arg("rounds"), array_arg("out"),
              "Add what the first rounds say of one column, or of a pair beyond its columns, to a "
              "table (codes, outputs), the codes of the second column running fastest.");
 }

@@ -1,11 +1,15 @@
 // Supervised bins and groups, and codes of numbers.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "base/parallel.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "binning/discretize.hpp"
 #include "binning/grouping.hpp"
 
@@ -16,6 +20,9 @@ bool all_whole(const double* values, size_t size) {
     return std::all_of(values, values + size, [](double v) { return v == std::floor(v); });
 }
 
+// Time and memory grow with the square of this many parts.
+constexpr int64_t kMostExactParts = 1 << 12;
+
 // edges, counts, missing bin, cost, null cost, prior cost
 using BinsTuple =
     std::tuple<std::vector<double>, std::vector<double>, int64_t, double, double, double>;
@@ -23,14 +30,16 @@ using BinsTuple =
 std::vector<BinsTuple> discretize_binding(const std::vector<Array>& columns, const Array& labels,
                                           const std::optional<Weights>& weights, int classes,
                                           bool modl, bool use_missing, int64_t exact_parts) {
-    const int64_t rows = static_cast<int64_t>(labels.shape(0));
+    const int64_t rows = length(labels);
     require(rows < (int64_t{1} << 32), "too many rows");
-    std::vector<Column> views;
-    for (const Array& column : columns) views.push_back(column_of(column, rows));
-    const Column label_column = codes_of(labels, rows);
+    classes_of(classes);
+    require(0 < exact_parts && exact_parts <= kMostExactParts, "exact_parts is out of range");
+    Memory().read(weights).require_apart();
+    const std::vector<Column> views = columns_of(columns, rows);
+    const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
     std::vector<BinsTuple> out(columns.size());
-    nb::gil_scoped_release release;
+    const Released release;
     const bool whole = w == nullptr || all_whole(w, rows);
     // Weights may add up to much more than the rows, and a table for all of that be too long.
     const LogFactorial log_factorial(static_cast<double>(modl ? rows + classes : 0), whole,
@@ -53,12 +62,24 @@ using GroupsTuple = std::tuple<std::vector<int32_t>, std::vector<double>, double
 
 std::vector<GroupsTuple> group_binding(const std::vector<Matrix>& tables) {
     std::vector<GroupsTuple> out(tables.size());
+    Memory().read(tables).require_apart();
     int64_t cells = 0;
     for (const Matrix& table : tables) {
-        require(table.shape(1) > 0, "a table has the wrong shape");
-        cells += static_cast<int64_t>(table.size());
+        require(length(table) <= INT32_MAX, "a table has the wrong shape");
+        classes_of(length(table, 1));
+        const int64_t size = static_cast<int64_t>(table.size());
+        require(are_weights(table.data(), size) &&
+                    std::isfinite(std::accumulate(table.data(), table.data() + size, 0.0)),
+                "counts must be finite and not negative");
+        const int64_t classes = length(table, 1);
+        for (int64_t v = 0; v < length(table); ++v) {
+            const double* row = table.data() + v * classes;
+            require(std::any_of(row, row + classes, [](double count) { return count > 0; }),
+                    "a value has no counts");
+        }
+        cells += size;
     }
-    nb::gil_scoped_release release;
+    const Released release;
     parallel_for(static_cast<int64_t>(tables.size()), cells * 64, [&](int64_t j) {
         const Matrix& table = tables[j];
         const Groups groups =
@@ -70,28 +91,31 @@ std::vector<GroupsTuple> group_binding(const std::vector<Matrix>& tables) {
 }
 
 void digitize_binding(const Array& column, const Vector& edges, Codes out) {
-    const int64_t rows = static_cast<int64_t>(out.shape(0));
+    const int64_t rows = length(out);
+    Memory().fill(out).read(column).read(edges).require_apart();
+    require(are_ascending(edges), "edges must be ascending numbers");
+    require(length(edges) < kMostTableRows, "there are too many edges");
     const Column view = column_of(column, rows);
     const double* first_edge = edges.data();
-    const int64_t count = static_cast<int64_t>(edges.shape(0));
+    const int64_t count = length(edges);
     uint32_t* codes = out.data();
-    nb::gil_scoped_release release;
+    const Released release;
     digitize(view, first_edge, count, rows, codes);
 }
 
 }  // namespace
 
 void bind_encoding(nb::module_& m) {
-    m.def("discretize", &discretize_binding, nb::arg("columns"), nb::arg("labels"),
-          nb::arg("weights").none(), nb::arg("classes"), nb::arg("modl"), nb::arg("use_missing"),
+    m.def("discretize", &discretize_binding, array_arg("columns"), array_arg("labels"),
+          array_or_none("weights"), nb::arg("classes"), nb::arg("modl"), nb::arg("use_missing"),
           nb::arg("exact_parts") = kExactParts,
           "Supervised bins of numeric columns, by MODL or by MDLP: for each column its edges, "
           "counts (bins x classes), bin of the missing values or -1, cost, null cost, prior cost.");
     m.def(
-        "group", &group_binding, nb::arg("tables"),
+        "group", &group_binding, array_arg("tables"),
         "Supervised groups of values, by MODL, from counts (values x classes): for each table the "
         "group of each value, counts (groups x classes), cost, null cost, prior cost.");
-    m.def("digitize", &digitize_binding, nb::arg("column"), nb::arg("edges"), nb::arg("out"),
+    m.def("digitize", &digitize_binding, array_arg("column"), array_arg("edges"), array_arg("out"),
           "Codes of numbers: 0 where missing, else 1 + the number of edges below.");
 }
 

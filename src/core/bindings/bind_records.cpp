@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
 #include "table/records.hpp"
 
 namespace lessnaive {
@@ -16,10 +17,14 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T>&& values) {
 }
 
 auto find_records_binding(nb::bytes text, char separator, bool is_end) {
+    require(separator != '\0' && separator != '"' && separator != '\n' && separator != '\r',
+            "this cannot separate the cells of a record");
+    const char* bytes = text.c_str();
+    const int64_t size = static_cast<int64_t>(text.size());
     Records found;
     {
         nb::gil_scoped_release release;
-        found = find_records(text.c_str(), static_cast<int64_t>(text.size()), separator, is_end);
+        found = find_records(bytes, size, separator, is_end);
     }
     return std::make_tuple(as_array(std::move(found.ends)), as_array(std::move(found.lines)),
                            as_array(std::move(found.nexts)), as_array(std::move(found.cells)),

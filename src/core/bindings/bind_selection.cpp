@@ -2,6 +2,10 @@
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/curves.hpp"
+#include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "search/contingency.hpp"
 #include "search/selection.hpp"
 
@@ -17,19 +21,20 @@ using QuadraticTuple = std::tuple<Array, Matrix>;
 std::vector<ColumnEvidence> evidence_of(const std::vector<LookupTuple>& lookups,
                                         const std::vector<QuadraticTuple>& quadratics,
                                         const std::vector<PiecewiseTuple>& curves, int64_t rows,
-                                        size_t classes) {
+                                        int classes, Memory& used) {
     std::vector<ColumnEvidence> out;
     for (const auto& [codes, shift, table] : lookups) {
-        require(table.shape(1) == classes && table.shape(0) > 0, "a table has the wrong shape");
-        out.emplace_back(Lookup{
-            {codes_of(codes, rows), shift, static_cast<int64_t>(table.shape(0))}, table.data()});
+        require(length(table, 1) == classes, "a table has the wrong shape");
+        used.read(codes).read(table);
+        out.emplace_back(Lookup{codes_of(codes, rows, shift, length(table)), table.data()});
     }
     for (const auto& [numbers, parameters] : quadratics) {
-        require(parameters.shape(0) == 5 && parameters.shape(1) == classes,
-                "parameters have the wrong shape");
+        require(has_shape(parameters, {5, classes}), "parameters have the wrong shape");
+        used.read(numbers).read(parameters);
         out.emplace_back(Quadratic{column_of(numbers, rows), parameters.data()});
     }
-    for (const PiecewiseTuple& curve : curves) out.emplace_back(piecewise_of(curve, rows, classes));
+    for (const PiecewiseTuple& curve : curves)
+        out.emplace_back(piecewise_of(curve, rows, classes, used));
     return out;
 }
 
@@ -40,23 +45,24 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
                                                      const std::optional<Weights>& weights,
                                                      bool leave_one_out, bool with_log_loss,
                                                      const std::vector<PiecewiseTuple>& curves) {
-    const int64_t rows = static_cast<int64_t>(scores.shape(1));
-    const size_t classes = scores.shape(0);
-    require(classes > 0, "scores have the wrong shape");
+    const int64_t rows = length(scores, 1);
+    const int classes = classes_of(length(scores));
+    Memory used;
     const std::vector<ColumnEvidence> columns =
-        evidence_of(lookups, quadratics, curves, rows, classes);
+        evidence_of(lookups, quadratics, curves, rows, classes, used);
+    used.read(scores).read(weights).require_apart();
     int64_t before = -1;
     for (int64_t place : judged) {
         require(before < place && place < static_cast<int64_t>(columns.size()),
                 "judged columns must be ascending places of columns");
         before = place;
     }
-    const ScoredRows view{codes_of(labels, rows), weights_of(weights, rows), rows,
-                          static_cast<int>(classes), scores.data()};
+    const ScoredRows view{labels_of(labels, rows, classes), weights_of(weights, rows), rows,
+                          classes, scores.data()};
     std::vector<std::tuple<double, double>> out;
     std::vector<ScanLoss> losses;
     {
-        nb::gil_scoped_release release;
+        const Released release;
         losses = scan(columns, judged, view, leave_one_out, with_log_loss);
     }
     for (const ScanLoss& loss : losses) out.emplace_back(loss.error, loss.log_loss);
@@ -66,13 +72,25 @@ std::vector<std::tuple<double, double>> scan_binding(const std::vector<LookupTup
 void add_evidence_binding(const std::vector<LookupTuple>& lookups,
                           const std::vector<QuadraticTuple>& quadratics, Table scores,
                           const std::vector<PiecewiseTuple>& curves) {
-    const int64_t rows = static_cast<int64_t>(scores.shape(1));
+    const int64_t rows = length(scores, 1);
+    const int classes = classes_of(length(scores));
+    Memory used;
     const std::vector<ColumnEvidence> columns =
-        evidence_of(lookups, quadratics, curves, rows, scores.shape(0));
-    const int classes = static_cast<int>(scores.shape(0));
+        evidence_of(lookups, quadratics, curves, rows, classes, used);
+    used.fill(scores).require_apart();
     double* cells = scores.data();
-    nb::gil_scoped_release release;
+    const Released release;
     add_evidence(columns, rows, classes, cells);
+}
+
+// Counts of this many codes still fit into memory.
+constexpr int64_t kMostCodes = 1 << 26;
+
+CodedColumn complete_codes(const Array& column, int64_t rows, int64_t codes) {
+    require(codes > 0 && codes <= kMostCodes, "wrong number of codes");
+    const CodedColumn out = codes_of(column, rows, 0, codes);
+    require(all_below(out.column, rows, codes), "a code is out of range");
+    return out;
 }
 
 std::vector<double> symmetrical_uncertainty_binding(const Array& column, int64_t codes,
@@ -80,17 +98,15 @@ std::vector<double> symmetrical_uncertainty_binding(const Array& column, int64_t
                                                     const std::vector<int64_t>& other_codes,
                                                     const std::optional<Weights>& weights,
                                                     bool spread_missing) {
-    const int64_t rows = static_cast<int64_t>(column.shape(0));
+    const int64_t rows = length(column);
     require(others.size() == other_codes.size(), "columns and numbers of codes differ in number");
-    require(codes > 0 && codes < (int64_t{1} << 32), "wrong number of codes");
+    Memory().read(weights).require_apart();
     std::vector<CodedColumn> views;
-    for (size_t j = 0; j < others.size(); ++j) {
-        require(other_codes[j] > 0 && other_codes[j] < (int64_t{1} << 32), "wrong number of codes");
-        views.push_back({codes_of(others[j], rows), 0, other_codes[j]});
-    }
-    const CodedColumn view{codes_of(column, rows), 0, codes};
+    for (size_t j = 0; j < others.size(); ++j)
+        views.push_back(complete_codes(others[j], rows, other_codes[j]));
+    const CodedColumn view = complete_codes(column, rows, codes);
     const double* w = weights_of(weights, rows);
-    nb::gil_scoped_release release;
+    const Released release;
     return symmetrical_uncertainty(view, views, w, rows,
                                    spread_missing ? Missing::spread : Missing::category);
 }
@@ -98,16 +114,17 @@ std::vector<double> symmetrical_uncertainty_binding(const Array& column, int64_t
 }  // namespace
 
 void bind_selection(nb::module_& m) {
-    m.def("scan", &scan_binding, nb::arg("lookups"), nb::arg("quadratics"), nb::arg("judged"),
-          nb::arg("scores"), nb::arg("labels"), nb::arg("weights").none(), nb::arg("leave_one_out"),
-          nb::arg("with_log_loss"), nb::arg("curves") = std::vector<PiecewiseTuple>(),
+    m.def("scan", &scan_binding, array_arg("lookups"), array_arg("quadratics"), nb::arg("judged"),
+          array_arg("scores"), array_arg("labels"), array_or_none("weights"),
+          nb::arg("leave_one_out"), nb::arg("with_log_loss"),
+          array_arg("curves") = std::vector<PiecewiseTuple>(),
           "Weight classified wrongly and sum of log-losses, for each judged column: with scores "
           "(classes, rows) plus that column, or plus all columns but that one.");
-    m.def("add_evidence", &add_evidence_binding, nb::arg("lookups"), nb::arg("quadratics"),
-          nb::arg("scores"), nb::arg("curves") = std::vector<PiecewiseTuple>(),
+    m.def("add_evidence", &add_evidence_binding, array_arg("lookups"), array_arg("quadratics"),
+          array_arg("scores"), array_arg("curves") = std::vector<PiecewiseTuple>(),
           "Add what columns say to scores (classes, rows), in place.");
-    m.def("symmetrical_uncertainty", &symmetrical_uncertainty_binding, nb::arg("column"),
-          nb::arg("codes"), nb::arg("others"), nb::arg("other_codes"), nb::arg("weights").none(),
+    m.def("symmetrical_uncertainty", &symmetrical_uncertainty_binding, array_arg("column"),
+          nb::arg("codes"), array_arg("others"), nb::arg("other_codes"), array_or_none("weights"),
           nb::arg("spread_missing"),
           "Symmetrical uncertainty of a column of codes (0 is missing) with each of the others.");
 }

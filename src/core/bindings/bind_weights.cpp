@@ -2,6 +2,10 @@
 #include <algorithm>
 
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/curves.hpp"
+#include "bindings/overlap.hpp"
+#include "bindings/released.hpp"
 #include "weights/curvature.hpp"
 #include "weights/evidence.hpp"
 #include "weights/quadratic_program.hpp"
@@ -10,14 +14,11 @@
 namespace lessnaive {
 namespace {
 
-using Integers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 LossKind loss_of(bool squared) { return squared ? LossKind::squared : LossKind::log; }
 
 template <class Input>
 void require_weights(const Evidence& evidence, const Input& weights) {
-    require(static_cast<int>(weights.shape(0)) == evidence.classes() &&
-                static_cast<int>(weights.shape(1)) == evidence.columns(),
+    require(has_shape(weights, {evidence.classes(), evidence.columns()}),
             "the weights have the wrong shape");
 }
 
@@ -32,9 +33,8 @@ void make_evidence(
     const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
     const std::vector<int64_t>& curve_places,
     const std::vector<std::optional<Vector>>& sharp_shares) {
-    const int64_t rows = static_cast<int64_t>(labels.shape(0));
-    const size_t classes = intercept.shape(0);
-    require(classes > 0, "there are no classes");
+    const int64_t rows = length(labels);
+    const int classes = classes_of(length(intercept));
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
                 codes.size() == own_tables.size() && codes.size() == coded_places.size() &&
                 values.size() == parameters.size() && values.size() == own_values.size() &&
@@ -51,51 +51,55 @@ void make_evidence(
         require(places[i] == static_cast<int64_t>(i), "places must be those of the columns");
     std::vector<EvidenceLookup> lookups;
     for (size_t j = 0; j < codes.size(); ++j) {
-        require(tables[j].shape(1) == classes && tables[j].shape(0) > 0,
+        const int64_t table_rows = length(tables[j]);
+        require(length(tables[j], 1) == classes, "a table has the wrong shape");
+        require(!own_tables[j] || has_shape(*own_tables[j], {table_rows, classes}),
                 "a table has the wrong shape");
-        require(!own_tables[j] || (own_tables[j]->shape(0) == tables[j].shape(0) &&
-                                   own_tables[j]->shape(1) == classes),
-                "a table has the wrong shape");
-        const CodedColumn coded{codes_of(codes[j], rows), shifts[j],
-                                static_cast<int64_t>(tables[j].shape(0))};
+        const CodedColumn coded = codes_of(codes[j], rows, shifts[j], table_rows);
         lookups.push_back({{coded, tables[j].data()},
                            own_tables[j] ? own_tables[j]->data() : nullptr,
                            coded_places[j]});
     }
     std::vector<EvidenceCurve> curved;
     for (size_t j = 0; j < values.size(); ++j) {
-        require(parameters[j].shape(0) == 5 && parameters[j].shape(1) == classes,
-                "parameters have the wrong shape");
-        require(!own_values[j] || static_cast<int64_t>(own_values[j]->shape(0)) == rows,
-                "columns differ in length");
+        require(has_shape(parameters[j], {5, classes}), "parameters have the wrong shape");
+        require(!own_values[j] || length(*own_values[j]) == rows, "columns differ in length");
         const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
-        require(!ratio || static_cast<int64_t>(ratio->shape(0)) == rows,
-                "columns differ in length");
+        require(!ratio || length(*ratio) == rows, "columns differ in length");
         const std::optional<Vector> share = sharp_shares.empty() ? std::nullopt : sharp_shares[j];
-        require(!share || share->shape(0) == classes, "there must be one share per class");
+        require(!share || length(*share) == classes, "there must be one share per class");
         curved.push_back({Quadratic{column_of(values[j], rows), parameters[j].data()},
                           own_values[j] ? own_values[j]->data() : nullptr,
                           ratio ? ratio->data() : nullptr, share ? share->data() : nullptr,
                           value_places[j]});
     }
+    Memory used;
     for (size_t j = 0; j < curves.size(); ++j) {
-        require(!own_curves[j] || static_cast<int64_t>(own_curves[j]->shape(0)) == rows,
-                "columns differ in length");
-        curved.push_back({piecewise_of(curves[j], rows, classes),
+        require(!own_curves[j] || length(*own_curves[j]) == rows, "columns differ in length");
+        curved.push_back({piecewise_of(curves[j], rows, classes, used),
                           own_curves[j] ? own_curves[j]->data() : nullptr, nullptr, nullptr,
                           curve_places[j]});
     }
-    require(!own_intercept || own_intercept->shape(0) == classes,
+    require(!own_intercept || length(*own_intercept) == classes,
             "the intercept has the wrong length");
-    const Column label_column = codes_of(labels, rows);
+    used.read(own_curves)
+        .read(tables)
+        .read(own_tables)
+        .read(parameters)
+        .read(own_values)
+        .read(sharpness)
+        .read(sharp_shares);
+    used.read(intercept).read(own_intercept).read(weights).require_apart();
+    const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
-    nb::gil_scoped_release release;
+    const Released release;
     new (self)
         Evidence(lookups, curved, intercept.data(), own_intercept ? own_intercept->data() : nullptr,
-                 label_column, w, rows, static_cast<int>(classes));
+                 label_column, w, rows, classes);
 }
 
 Evidence take_binding(const Evidence& evidence, const Integers& rows) {
+    Memory().read(rows).require_apart();
     std::vector<uint32_t> chosen(rows.shape(0));
     for (size_t i = 0; i < chosen.size(); ++i) {
         const int64_t row = rows.data()[i];
@@ -103,7 +107,7 @@ Evidence take_binding(const Evidence& evidence, const Integers& rows) {
                 "rows must be increasing places of packed rows");
         chosen[i] = static_cast<uint32_t>(row);
     }
-    nb::gil_scoped_release release;
+    const Released release;
     return evidence.take(chosen);
 }
 
@@ -111,7 +115,8 @@ double loss_binding(const Evidence& evidence, const Matrix& weights, bool square
                     std::optional<Table> gradient) {
     require_weights(evidence, weights);
     if (gradient) require_weights(evidence, *gradient);
-    nb::gil_scoped_release release;
+    Memory().fill(gradient).read(weights).require_apart();
+    const Released release;
     return weighted_loss(evidence, weights.data(), loss_of(squared),
                          gradient ? gradient->data() : nullptr);
 }
@@ -121,7 +126,9 @@ std::tuple<double, double> mixed_loss_binding(const Evidence& evidence, const Ma
                                               Table by_first, Table by_second) {
     for (const Matrix* weights : {&first, &second}) require_weights(evidence, *weights);
     for (const Table* gradient : {&by_first, &by_second}) require_weights(evidence, *gradient);
-    nb::gil_scoped_release release;
+    require(0 <= share && share <= 1, "the share must be from 0 to 1");
+    Memory().fill(by_first).fill(by_second).read(first).read(second).require_apart();
+    const Released release;
     const MixedLoss found = mixed_loss(evidence, first.data(), second.data(), share,
                                        loss_of(squared), by_first.data(), by_second.data());
     return {found.value, found.by_share};
@@ -129,19 +136,17 @@ std::tuple<double, double> mixed_loss_binding(const Evidence& evidence, const Ma
 
 void probabilities_binding(const Evidence& evidence, const Matrix& weights, Table out) {
     require_weights(evidence, weights);
-    require(static_cast<int64_t>(out.shape(0)) == evidence.rows() &&
-                static_cast<int>(out.shape(1)) == evidence.classes(),
-            "out has the wrong shape");
-    nb::gil_scoped_release release;
+    require(has_shape(out, {evidence.rows(), evidence.classes()}), "out has the wrong shape");
+    Memory().fill(out).read(weights).require_apart();
+    const Released release;
     probabilities(evidence, weights.data(), out.data());
 }
 
 void unpack_binding(const Evidence& evidence, Cube out) {
-    require(static_cast<int64_t>(out.shape(0)) == evidence.rows() &&
-                static_cast<int>(out.shape(1)) == evidence.classes() &&
-                static_cast<int>(out.shape(2)) == evidence.columns(),
+    require(has_shape(out, {evidence.rows(), evidence.classes(), evidence.columns()}),
             "out has the wrong shape");
-    nb::gil_scoped_release release;
+    Memory().fill(out).require_apart();
+    const Released release;
     evidence.unpack(out.data());
 }
 
@@ -154,30 +159,30 @@ std::vector<int> labels_binding(const Evidence& evidence) {
 void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squared, bool tied,
                        const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
     require_weights(evidence, weights);
-    require(out.shape(0) == chosen.shape(0) && out.shape(1) == chosen.shape(0),
-            "out has the wrong shape");
+    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
+    Memory().fill(out).read(weights).read(chosen).require_apart();
     const int64_t most = int64_t{evidence.columns()} * (tied ? 1 : evidence.classes());
     const std::vector<int64_t> places(chosen.data(), chosen.data() + chosen.shape(0));
     for (size_t i = 0; i < places.size(); ++i)
         require(places[i] >= 0 && places[i] < most && (i == 0 || places[i] > places[i - 1]),
                 "chosen must be increasing places of weights");
     require(rows > 0, "no rows to look at");
-    nb::gil_scoped_release release;
+    const Released release;
     curvature(evidence, weights.data(), loss_of(squared), tied, places, {rows, seed}, out.data());
 }
 
 double grams_binding(const Evidence& evidence, Cube out) {
-    const size_t columns = static_cast<size_t>(evidence.columns());
-    require(out.shape(0) == static_cast<size_t>(evidence.classes()) && out.shape(1) == columns &&
-                out.shape(2) == columns,
+    require(has_shape(out, {evidence.classes(), evidence.columns(), evidence.columns()}),
             "out has the wrong shape");
-    nb::gil_scoped_release release;
+    Memory().fill(out).require_apart();
+    const Released release;
     return gram_matrices(evidence, out.data());
 }
 
 std::tuple<double, double> margins_binding(const Evidence& evidence, const Matrix& direction) {
     require_weights(evidence, direction);
-    nb::gil_scoped_release release;
+    Memory().read(direction).require_apart();
+    const Released release;
     const Margins found = margins(evidence, direction.data());
     return {found.smallest, found.largest};
 }
@@ -185,17 +190,24 @@ std::tuple<double, double> margins_binding(const Evidence& evidence, const Matri
 std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradient,
                                       const Vector& target, const Vector& lower,
                                       const Vector& upper, double l1, double l2, double tolerance,
-                                      int most_rounds,
-                                      nb::ndarray<double, nb::ndim<1>, nb::c_contig> x,
+                                      int most_rounds, Numbers x,
                                       const std::optional<Vector>& factor) {
-    const size_t size = x.shape(0);
-    require(!factor || factor->shape(0) == size, "arrays differ in length");
-    require(hessian.shape(0) == size && hessian.shape(1) == size && gradient.shape(0) == size &&
-                target.shape(0) == size && lower.shape(0) == size && upper.shape(0) == size,
-            "arrays differ in length");
-    nb::gil_scoped_release release;
+    const int64_t size = length(x);
+    require(!factor || length(*factor) == size, "arrays differ in length");
+    require(has_shape(hessian, {size, size}), "arrays differ in length");
+    for (const Vector* each : {&gradient, &target, &lower, &upper})
+        require(length(*each) == size, "arrays differ in length");
+    require(are_bounds(lower, upper), "the lower bounds must not be above the upper ones");
+    require(l1 >= 0 && l2 >= 0, "penalties must not be negative");
+    require(!factor || are_weights(factor->data(), size),
+            "factors must be finite and not negative");
+    require_stopping(tolerance, most_rounds);
+    Memory used;
+    used.fill(x).read(hessian).read(gradient).read(target).read(lower).read(upper).read(factor);
+    used.require_apart();
+    const Released release;
     const std::vector<double> start(x.data(), x.data() + size), ones(size, 1.0);
-    const QuadraticProgram program{static_cast<int64_t>(size),
+    const QuadraticProgram program{size,
                                    hessian.data(),
                                    gradient.data(),
                                    start.data(),
@@ -214,18 +226,19 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
 
 void bind_weights(nb::module_& m) {
     nb::class_<Evidence>(m, "Evidence", "The evidence of a training table, packed for many passes.")
-        .def("__init__", &make_evidence, nb::arg("codes"), nb::arg("shifts"), nb::arg("tables"),
-             nb::arg("own_tables"), nb::arg("coded_places"), nb::arg("values"),
-             nb::arg("parameters"), nb::arg("own_values"), nb::arg("value_places"),
-             nb::arg("intercept"), nb::arg("own_intercept").none(), nb::arg("labels"),
-             nb::arg("weights").none(), nb::arg("sharpness") = std::vector<std::optional<Vector>>(),
-             nb::arg("curves") = std::vector<PiecewiseTuple>(),
-             nb::arg("own_curves") = std::vector<std::optional<Vector>>(),
+        .def("__init__", &make_evidence, array_arg("codes"), nb::arg("shifts"), array_arg("tables"),
+             array_arg("own_tables"), nb::arg("coded_places"), array_arg("values"),
+             array_arg("parameters"), array_arg("own_values"), nb::arg("value_places"),
+             array_arg("intercept"), array_or_none("own_intercept"), array_arg("labels"),
+             array_or_none("weights"),
+             array_arg("sharpness") = std::vector<std::optional<Vector>>(),
+             array_arg("curves") = std::vector<PiecewiseTuple>(),
+             array_arg("own_curves") = std::vector<std::optional<Vector>>(),
              nb::arg("curve_places") = std::vector<int64_t>(),
-             nb::arg("sharp_shares") = std::vector<std::optional<Vector>>())
-        .def("take", &take_binding, nb::arg("rows"),
+             array_arg("sharp_shares") = std::vector<std::optional<Vector>>())
+        .def("take", &take_binding, array_arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
-        .def("unpack", &unpack_binding, nb::arg("out"),
+        .def("unpack", &unpack_binding, array_arg("out"),
              "Fill out (rows x classes x columns) with the evidence of the packed rows.")
         .def("labels", &labels_binding, "Places of the classes of the packed rows.")
         .def_prop_ro("rows", &Evidence::rows)
@@ -233,30 +246,31 @@ void bind_weights(nb::module_& m) {
         .def_prop_ro("columns", &Evidence::columns)
         .def_prop_ro("nbytes", &Evidence::bytes)
         .def_prop_ro("total_weight", &Evidence::total_weight)
-        .def("loss", &loss_binding, nb::arg("weights"), nb::arg("squared"),
-             nb::arg("gradient").none(),
+        .def("loss", &loss_binding, array_arg("weights"), nb::arg("squared"),
+             array_or_none("gradient"),
              "Sum of the log loss (or the squared loss) at weights (classes x columns); fills its "
              "gradient unless None.")
-        .def("mixed_loss", &mixed_loss_binding, nb::arg("first"), nb::arg("second"),
-             nb::arg("share"), nb::arg("squared"), nb::arg("by_first"), nb::arg("by_second"),
+        .def("mixed_loss", &mixed_loss_binding, array_arg("first"), array_arg("second"),
+             nb::arg("share"), nb::arg("squared"), array_arg("by_first"), array_arg("by_second"),
              "Loss of the probabilities (1 - share) p(first) + share p(second) and its derivative "
              "by the share; fills the gradients by both weights.")
-        .def("probabilities", &probabilities_binding, nb::arg("weights"), nb::arg("out"),
+        .def("probabilities", &probabilities_binding, array_arg("weights"), array_arg("out"),
              "Fill out (rows x classes) with probabilities; rows are sorted by label, those of one "
              "label in their order, without those of weight 0.")
-        .def("curvature", &curvature_binding, nb::arg("weights"), nb::arg("squared"),
-             nb::arg("tied"), nb::arg("chosen"), nb::arg("rows"), nb::arg("seed"), nb::arg("out"),
+        .def("curvature", &curvature_binding, array_arg("weights"), nb::arg("squared"),
+             nb::arg("tied"), array_arg("chosen"), nb::arg("rows"), nb::arg("seed"),
+             array_arg("out"),
              "Hessian of the log loss (Gauss-Newton matrix of the squared loss) by the chosen "
              "weights, from about this many rows.")
-        .def("grams", &grams_binding, nb::arg("out"),
+        .def("grams", &grams_binding, array_arg("out"),
              "Fill out (classes x columns x columns) with sums of e e'; returns the sum over rows "
              "of the largest |e|^2.")
-        .def("margins", &margins_binding, nb::arg("direction"),
+        .def("margins", &margins_binding, array_arg("direction"),
              "Smallest and largest growth of the score of a row's class over another class's.");
-    m.def("solve_quadratic", &solve_binding, nb::arg("hessian"), nb::arg("gradient"),
-          nb::arg("target"), nb::arg("lower"), nb::arg("upper"), nb::arg("l1"), nb::arg("l2"),
-          nb::arg("tolerance"), nb::arg("most_rounds"), nb::arg("x"),
-          nb::arg("factor") = nb::none(),
+    m.def("solve_quadratic", &solve_binding, array_arg("hessian"), array_arg("gradient"),
+          array_arg("target"), array_arg("lower"), array_arg("upper"), nb::arg("l1"), nb::arg("l2"),
+          nb::arg("tolerance"), nb::arg("most_rounds"), array_arg("x"),
+          array_or_none("factor") = nb::none(),
           "Minimize g.(x - x0) + (x - x0)'H(x - x0)/2 + l1 |x - t| + l2 |x - t|^2 within bounds, "
           "each penalty times a factor (1 if None), "
           "in place from x0; returns the rounds and the residual.");

@@ -1,12 +1,24 @@
 // The module that Python imports.
 #include "base/parallel.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/released.hpp"
+
+// So many can be started everywhere.
+constexpr int kMostThreads = 1024;
 
 NB_MODULE(_core, m) {
+    nb::register_exception_translator(&lessnaive::translate_stopped);
     m.doc() = "Kernels of lessnaive: the loops over the rows of a table that must be fast.";
     m.def("max_threads", &lessnaive::max_threads, "Number of threads that the kernels use.");
     m.def(
-        "set_threads", &lessnaive::set_threads, nb::arg("count"),
+        "set_threads",
+        [](int count) {
+            lessnaive::require(0 < count && count <= kMostThreads,
+                               "the number of threads is out of range");
+            return lessnaive::set_threads(count);
+        },
+        nb::arg("count"),
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
     lessnaive::bind_additive(m);

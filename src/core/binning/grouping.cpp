@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "binning/log_factorial.hpp"
 #include "binning/partition.hpp"
 
@@ -33,6 +34,7 @@ std::vector<double> log_stirling_by_recurrence(int64_t values, int64_t most) {
     std::vector<double> row(most + 1, -kInfinity);
     row[0] = 0;
     for (int64_t v = 1; v <= values; ++v) {
+        poll();
         for (int64_t k = std::min(v, most); k >= 1; --k)
             row[k] = log_add(std::log(static_cast<double>(k)) + row[k], row[k - 1]);
         row[0] = -kInfinity;
@@ -70,6 +72,9 @@ class GroupSearch {
                      rounding_in(log_factorial_(total_))} {
         collect_rays(counts);
     }
+    // The criterion points to other members.
+    GroupSearch(const GroupSearch&) = delete;
+    GroupSearch& operator=(const GroupSearch&) = delete;
 
     // Group of each ray; groups are not numbered in any order.
     void run() {
@@ -188,6 +193,7 @@ class GroupSearch {
         double least = prior(1) + set_cost[sets - 1];
         int least_groups = 1;
         for (int k = 2; k <= size; ++k) {
+            poll();
             best.emplace_back(sets, kInfinity);
             taken.emplace_back(sets, 0);
             for (uint32_t set = 1; set < sets; ++set) {
@@ -248,14 +254,17 @@ class GroupSearch {
             for (int c = 0; c < classes_; ++c) both[c] = sums[a][c] + sums[b][c];
             change[std::min(a, b) * size + std::max(a, b)] = cost(both) - costs[a] - costs[b];
         };
-        for (size_t a = 0; a < size; ++a)
+        for (size_t a = 0; a < size; ++a) {
+            poll();
             for (size_t b = a + 1; b < size; ++b) update(a, b);
+        }
         double sum = std::accumulate(costs.begin(), costs.end(), 0.0);
         double least = prior(static_cast<int64_t>(size)) + sum;
         std::vector<std::pair<int32_t, int32_t>> steps;
         size_t kept = 0;
         const std::vector<Vector> start = sums;
         while (alive.size() > 1) {
+            poll();
             int32_t a = -1, b = -1;
             double cheapest = kInfinity;
             for (size_t i = 0; i < alive.size(); ++i)
@@ -310,6 +319,7 @@ class GroupSearch {
     }
 
     bool move_ray(size_t r, std::vector<Vector>& sums) {
+        poll();
         work_left_ -= static_cast<int64_t>(sums.size()) * classes_;
         if (work_left_ < 0) return false;
         const int32_t from = group_[r];

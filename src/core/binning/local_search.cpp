@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "binning/two_class_cut.hpp"
 
 namespace lessnaive {
@@ -41,6 +42,7 @@ class LocalSearch {
     int64_t number() const { return static_cast<int64_t>(ends_.size()); }
 
     Cut best_cut(size_t first, size_t last) {
+        poll();
         const int64_t begin_row = begin(first), end_row = ends_[last];
         const bool plain = criterion_.classes == 2 && column_.weights.empty();
         return plain ? best_of_two(begin_row, end_row) : best_of_many(begin_row, end_row);
@@ -109,6 +111,7 @@ class LocalSearch {
     double split_change(size_t i) const { return splits_[i].parts - splits_[i].whole; }
 
     bool step() {
+        poll();
         const int64_t n = number();
         const double up = criterion_.prior(n + 1) - criterion_.prior(n);
         const double down = n > 1 ? criterion_.prior(n - 1) - criterion_.prior(n) : 0;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "binning/discretize.hpp"
 #include "binning/two_class_cut.hpp"
 
@@ -88,6 +89,7 @@ class Mdlp {
 
     // The cut of least entropy, or -1 if it does not pay.
     int64_t accepted_cut(int64_t begin, int64_t end) const {
+        poll();
         const bool plain = classes_ == 2 && column_.weights.empty();
         const Split split = plain ? best_of_two(begin, end) : best_of_many(begin, end);
         const auto& [row, whole, left, right] = split;

@@ -4,12 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "base/interrupt.hpp"
+
 namespace lessnaive {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Greedy merging goes down to this many parts before they are partitioned exactly.
 constexpr int64_t kCoarseParts = 64;
+constexpr int64_t kMergesPerPoll = 256;
 
 // Numbers of which the smallest is known at any time; of equal ones the first. Each inner node of a
 // binary tree is the smaller of the two below, so that a change is a short way up.
@@ -171,6 +174,7 @@ std::vector<double> interval_costs(const Parts& parts, const Criterion& criterio
     std::vector<double> cost(size * size);
     std::vector<double> counts(criterion.classes);
     for (int64_t i = 0; i < size; ++i) {
+        poll();
         std::fill(counts.begin(), counts.end(), 0.0);
         double n = 0, sum = 0;
         for (int64_t j = i; j < size; ++j) {
@@ -209,6 +213,7 @@ Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
         before.swap(now);
         now.assign(size, kInfinity);
         cut.emplace_back(size, 0);
+        poll();
         for (int64_t j = number - 1; j < size; ++j) {
             for (int64_t i = number - 1; i <= j; ++i) {
                 const double sum = before[i - 1] + cost[i * size + j];
@@ -237,7 +242,10 @@ Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
 Merged merge_down(const Parts& parts, const Criterion& criterion, int64_t target, double most) {
     GreedyMerger merger(parts, criterion);
     double change;
-    while (merger.left() > target && merger.cheapest() <= most) merger.merge_cheapest(change);
+    while (merger.left() > target && merger.cheapest() <= most) {
+        if (merger.left() % kMergesPerPoll == 0) poll();
+        merger.merge_cheapest(change);
+    }
     return merger.merged();
 }
 
@@ -251,6 +259,7 @@ Partition best_partition(const Parts& parts, const Criterion& criterion, int64_t
     double best_cost = criterion.prior(size) + sum;
     size_t best_gone = 0;
     while (merger.left() > std::min(exact_parts, kCoarseParts)) {
+        if (merger.left() % kMergesPerPoll == 0) poll();
         gone.push_back(merger.merge_cheapest(change));
         sum += change;
         const double total = criterion.prior(merger.left()) + sum;

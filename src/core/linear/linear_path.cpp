@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
 namespace lessnaive {
@@ -65,11 +66,15 @@ void SparseMatrix::multiply_transposed(const double* x, double* out) const {
 void SparseMatrix::congruence(const double* m, int64_t stride, double* out,
                               int64_t out_stride) const {
     std::vector<double> left(columns * rows, 0.0);  // A' M
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < rows; ++r) {
+        poll();
         for (int64_t e = starts[r]; e < starts[r + 1]; ++e)
             add_multiple(m + r * stride, values[e], rows, left.data() + places[e] * rows);
-    for (int64_t c = 0; c < columns; ++c)
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+        poll();
         multiply_transposed(left.data() + c * rows, out + c * out_stride);
+    }
 }
 
 LinearPath::LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
@@ -216,6 +221,7 @@ void LinearPath::learn_curvature(const Point& next) {
         change[k] *= up;
         expected[k] *= down;
     }
+    poll();
     for (int64_t k = 0; k < size(); ++k)
         add_two(change.data(), change[k], expected.data(), expected[k], size(),
                 hessian_.data() + k * size());

@@ -35,6 +35,8 @@ class LinearPath {
     // The rows must live as long as the path.
     LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
                std::vector<double> factor, std::vector<double> start);
+    LinearPath(const LinearPath&) = delete;
+    LinearPath& operator=(const LinearPath&) = delete;
 
     struct Found {
         std::vector<double> weights;
@@ -48,6 +50,7 @@ class LinearPath {
     // still.
     Found minimize(double l1, double l2, double tolerance, int max_passes);
 
+    int outputs() const { return rows_.outputs(); }
     int64_t size() const { return static_cast<int64_t>(target_.size()); }
 
   private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dots.hpp"
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "table/block.hpp"
 
@@ -44,12 +45,16 @@ class LinearPass {
           outputs_(rows.outputs()),
           scores_(static_cast<size_t>(rows.outputs()) * kBlock),
           spare_(3 * kBlock) {}
+    // Vectors point to other members.
+    LinearPass(const LinearPass&) = delete;
+    LinearPass& operator=(const LinearPass&) = delete;
 
     const double* scores(int o) const { return scores_.data() + o * kBlock; }
     double* scores(int o) { return scores_.data() + o * kBlock; }
     const double* weights() const { return rows_.weights_.data() + place_ * kBlock; }
 
     void score(int64_t place, const double* coefficients) {
+        poll();
         place_ = place;
         for (int o = 0; o < outputs_; ++o) {
             const double* b = coefficients + o * rows_.coefficients_;
@@ -124,6 +129,7 @@ class LinearPass {
 
     // out (coefficients, stride) += X' diag(q) X, at least its upper triangle.
     void add_products(const double* q, double* out, int64_t stride) {
+        poll();
         const int64_t numbers = rows_.numbers_;
         if (scaled_.empty()) {
             ones_.assign(kBlock, 1.0);

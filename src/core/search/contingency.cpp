@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 
@@ -49,6 +50,7 @@ struct Pair {
     void visit(Visitor&& visit) const {
         uint32_t first[kBlock], second[kBlock];
         for (int64_t row = 0; row < rows; row += kBlock) {
+            poll();
             const int count = static_cast<int>(std::min<int64_t>(kBlock, rows - row));
             load_codes(a, row, count, first);
             load_codes(b, row, count, second);

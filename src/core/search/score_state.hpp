@@ -18,8 +18,10 @@ namespace lessnaive {
 
 class ScoreState {
   public:
-    // weights: (columns).
+    // weights: (columns). The evidence must live as long as the state.
     ScoreState(const Evidence& evidence, const double* weights);
+    ScoreState(const ScoreState&) = delete;
+    ScoreState& operator=(const ScoreState&) = delete;
 
     const Evidence& evidence() const { return evidence_; }
     // Sum of s_i (-log p_iy).

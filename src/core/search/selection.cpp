@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 #include "table/parabola.hpp"
@@ -184,6 +185,7 @@ class Scanner {
 
   private:
     void start(int64_t first, int count) {
+        poll();
         load_scores(rows_.scores, rows_.rows, first, count, rows_.classes, base_.data());
         judge_.start(first, count);
     }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/exponential.hpp"
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 
@@ -83,6 +84,7 @@ template <class EvidenceOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
                                 int64_t steps, StepLoss loss, double tolerance,
                                 EvidenceOf&& evidence_of, double* work, double* sums) {
+    poll();
     double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};

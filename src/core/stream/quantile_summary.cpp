@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace lessnaive {
@@ -87,9 +88,12 @@ std::vector<Run> runs_of(const std::vector<double>& measure, double side) {
 // is tried first.
 SummaryPoints thinned(SummaryPoints points, int64_t classes, int64_t most) {
     if (points.count() <= most) return points;
-    const std::vector<double> measure = balanced_measure(points, classes);
-    double whole = 0;
-    for (double part : measure) whole += part;
+    std::vector<double> measure = balanced_measure(points, classes);
+    double whole = std::accumulate(measure.begin(), measure.end(), 0.0);
+    if (!std::isfinite(whole)) {  // weights that are too large to be added up: all count the same
+        measure.assign(measure.size(), 1.0);
+        whole = static_cast<double>(measure.size());
+    }
     std::vector<Run> runs;
     for (double side = whole / (2.0 * most);; side *= std::sqrt(std::sqrt(2.0))) {
         runs = runs_of(measure, side);

@@ -3,7 +3,10 @@
 // kernel is written once, whatever the type and the memory order of the table.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace lessnaive {
 
@@ -42,9 +45,40 @@ inline void dispatch(DType dtype, Visitor&& visit) {
     }
 }
 
+// Numbers need not be aligned: they may be the fields of records.
+template <class T>
+inline T load(const char* from) {
+    T out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+
 template <class T>
 inline T cell(const Column& column, int64_t row) {
-    return *reinterpret_cast<const T*>(column.data + row * column.stride);
+    return load<T>(column.data + row * column.stride);
+}
+
+// Whether a column of integers holds 0 .. limit - 1 only.
+inline bool all_below(const Column& column, int64_t rows, int64_t limit) {
+    bool out = false;
+    dispatch(column.dtype, [&](auto type) {
+        using T = decltype(type);
+        T lowest = 0, highest = 0;
+        const auto look = [&](auto stride) {
+            for (int64_t row = 0; row < rows; ++row) {
+                const T value = load<T>(column.data + row * stride);
+                lowest = std::min(lowest, value);
+                highest = std::max(highest, value);
+            }
+        };
+        // A stride that is known when compiling makes the loop wide.
+        if (column.stride == static_cast<int64_t>(sizeof(T)))
+            look(std::integral_constant<int64_t, sizeof(T)>{});
+        else
+            look(column.stride);
+        out = lowest == 0 && static_cast<uint64_t>(highest) < static_cast<uint64_t>(limit);
+    });
+    return out;
 }
 
 // out[k] = the value in row first + k, as a double.
@@ -66,7 +100,8 @@ inline void gather_numbers(const Column& column, int64_t first, const int32_t* o
 }
 
 // A coded column: table row = value + shift; a row outside of the table counts as its last row
-// (never seen in training), so that no value can read or write outside of the table.
+// (never seen in training), so that no value can read or write outside of the table. Tables have
+// less than 2^32 rows, shifts are 2^62 at the most.
 struct CodedColumn {
     Column column;
     int64_t shift;
@@ -80,8 +115,10 @@ inline void visit_codes_as(const CodedColumn& coded, int64_t first, int count, V
     const Wide shift = static_cast<Wide>(coded.shift);
     const char* data = coded.column.data + first * coded.column.stride;
     for (int k = 0; k < count; ++k, data += coded.column.stride) {
-        const Wide row = static_cast<Wide>(*reinterpret_cast<const T*>(data)) + shift;
-        visit(k, static_cast<uint32_t>(row < last ? row : last));
+        const Wide row = static_cast<Wide>(load<T>(data)) + shift;
+        // Only the largest numbers of 64 bits can pass the end of these, and come out small.
+        const bool passed = std::is_same_v<T, uint64_t> && coded.shift > 0 && row < shift;
+        visit(k, static_cast<uint32_t>(row < last && !passed ? row : last));
     }
 }
 

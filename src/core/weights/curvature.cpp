@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dots.hpp"
+#include "base/interrupt.hpp"
 #include "base/padding.hpp"
 #include "base/parallel.hpp"
 #include "table/softmax.hpp"
@@ -145,11 +146,15 @@ class Products {
         : scaled_(static_cast<size_t>(most_vectors) * kRows), b_(most_vectors) {
         for (int64_t i = 0; i < most_vectors; ++i) b_[i] = scaled_.data() + i * kRows;
     }
+    // b_ points to another member.
+    Products(const Products&) = delete;
+    Products& operator=(const Products&) = delete;
 
     // out[i * stride + k] += sum over rows of a[i] q b[k], where q is 1 if it is null; if `half`,
     // only for k >= i.
     void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
              const double* q, bool half, double* out, int64_t stride) {
+        poll();
         if (q)
             for (size_t i = 0; i < b.size(); ++i)
                 for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];

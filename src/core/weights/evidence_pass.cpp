@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/interrupt.hpp"
 #include "base/padding.hpp"
 #include "base/simd.hpp"
 #include "table/softmax.hpp"
@@ -146,6 +147,7 @@ void EvidencePass::over_columns(const Block& block, Work&& work) {
 }
 
 void EvidencePass::score(const Block& block, bool with_intercept) {
+    poll();
     if (with_intercept)
         with_padding(pad_, [&](auto width) {
             fill_rows<width()>(evidence_.intercept(block.label), block.count, pad_, scores_.data());

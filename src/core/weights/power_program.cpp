@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/simd.hpp"
 
@@ -77,6 +78,7 @@ class Descent {
     int run(double tolerance, int most_rounds, int64_t held) {
         for (int round = 0; round < most_rounds; ++round) {
             const double before = value_;
+            poll();
             for (int64_t k = 0; k < program_.size; ++k)
                 if (k != held) improve(k);
             if (before - value_ <= tolerance) return round + 1;

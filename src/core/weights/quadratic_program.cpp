@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
 namespace lessnaive {
@@ -17,6 +18,7 @@ LESSNAIVE_WIDE void add_multiple(const double* from, double factor, int64_t size
 // far as something stops it, much if nothing is to be gained there.
 void cholesky(std::vector<double>& a, int64_t n, double lost) {
     for (int64_t j = 0; j < n; ++j) {
+        poll();
         double* row = a.data() + j * n;
         const double before = row[j];
         double pivot = before;
@@ -89,6 +91,7 @@ class Solver {
     }
 
     void sweep() {
+        poll();
         for (int64_t k = 0; k < p_.size; ++k) {
             const double h = p_.hessian[k * p_.size + k], a = h + 2 * l2(k);
             const double away = x_[k] - p_.target[k];
@@ -137,6 +140,7 @@ class Solver {
     // Newton's step for the free weights, cut where the first of them meets its target or bound;
     // returns whether it was not cut.
     bool solve_free() {
+        poll();
         std::vector<int64_t> free;
         for (int64_t k = 0; k < p_.size; ++k)
             if (is_free(k)) free.push_back(k);
@@ -145,6 +149,7 @@ class Solver {
         if (free != factored_) {
             factor_.assign(n * n, 0.0);
             for (int64_t i = 0; i < n; ++i) {
+                poll();
                 for (int64_t k = 0; k <= i; ++k)
                     factor_[i * n + k] = p_.hessian[free[i] * p_.size + free[k]];
                 double& diagonal = factor_[i * n + i];

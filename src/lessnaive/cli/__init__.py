@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         from lessnaive.cli.running import run
+
+        status = run(arguments)  # which imports the command
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRA:
@@ -30,4 +32,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    sys.exit(run(arguments))
+    sys.exit(status)

@@ -1,27 +1,43 @@
-"""The command line as a whole, to which commands are added."""
+"""The command line as a whole, whose commands are imported when they are called."""
 
 from __future__ import annotations
 
 import click
 
 from lessnaive._version import __version__
+from lessnaive.cli.command_class import LazyGroup
 
-__all__ = ["COMMAND_MODULES", "app"]
-
-#: The modules whose commands are part of the command line.
-COMMAND_MODULES = ("lessnaive.cli.commands", "lessnaive.cli.streaming.command")
+__all__ = ["app"]
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_LEARNING, _USING = "lessnaive.cli.learning_commands", "lessnaive.cli.model_commands"
+_PLACES = {
+    "fit": (_LEARNING, "fit_command", "Learn a model from TABLE and write it to a file."),
+    "stream": (
+        "lessnaive.cli.streaming.command",
+        "stream_command",
+        "Learn a model from endless tables in one pass.",
+    ),
+    "predict": (_USING, "predict_command", "Predict the class of each row of TABLE."),
+    "evaluate": (
+        _LEARNING,
+        "evaluate_command",
+        "Measure how well a model predicts unseen rows of TABLE.",
+    ),
+    "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
+    "show": (_USING, "show_command", "Show what a model has learned."),
+    "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
+}
 
 
-@click.group(context_settings=_CONTEXT, invoke_without_command=True)
+@click.group(cls=LazyGroup, places=_PLACES, context_settings=_CONTEXT, invoke_without_command=True)
 @click.version_option(__version__, message="lessnaive %(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
     """Naive Bayes for tables as they are: numbers, text, true/false, gaps, new categories.
 
-    A TABLE is a CSV file (also .csv.gz) with the names of the columns in its first line, a Parquet
-    file, or - for CSV on standard input.
+    A TABLE is a CSV file (also .tsv, and gzipped) with the names of the columns in its first line,
+    a Parquet file, or - for CSV on standard input.
 
     To see everything at work: lessnaive demo
     """

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Stray", "find_stray", "has_values"]
+from lessnaive.cli.dialect import Dialect
+from lessnaive.cli.numbers import number_pattern
 
-_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+__all__ = ["Stray", "find_stray", "has_values"]
 
 
 class Stray(NamedTuple):
@@ -30,13 +31,15 @@ class Stray(NamedTuple):
     share: float
 
 
-def find_stray(column: pa.ChunkedArray) -> Stray | None:
+def find_stray(column: pa.ChunkedArray, dialect: Dialect) -> Stray | None:
     """Find the first cell that keeps a column of text from being a column of numbers.
 
     Parameters
     ----------
     column : pyarrow.ChunkedArray
         The column.
+    dialect : Dialect
+        How numbers are written.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def find_stray(column: pa.ChunkedArray) -> Stray | None:
     """
     if not pa.types.is_string(column.type):
         return None
-    is_number = pc.match_substring_regex(column, _NUMBER)
+    is_number = pc.match_substring_regex(column, number_pattern(dialect))
     place = pc.index(is_number, False).as_py()
     if place < 0:
         return None

@@ -10,14 +10,31 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+import click
+
 from lessnaive.cli.display import Display, percent
 from lessnaive.cli.errors import InputError
 from lessnaive.datasets.penguins import PENGUINS_CSV
 
-__all__ = ["run_demo"]
+__all__ = ["demo_command", "run_demo"]
 
 _FIRST = 6
 _COLUMNS = ("species", "island", "sex", "bill_length_mm", "body_mass_g")
+
+
+@click.command("demo")
+@click.option(
+    "-o",
+    "--output",
+    default="demo-output",
+    show_default=True,
+    metavar="FOLDER",
+    help="The folder for the files of the demo.",
+)
+def demo_command(output: str) -> None:
+    """Show all commands at work on a table of penguins."""
+    app = click.get_current_context().find_root().command
+    run_demo(output, lambda arguments: app.main(arguments, standalone_mode=False))
 
 
 def run_demo(folder: str, run: Callable[[list[str]], object]) -> None:

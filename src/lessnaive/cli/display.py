@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Display", "bar", "percent", "printable", "signed"]
+__all__ = ["Display", "bar", "counted", "percent", "printable", "signed"]
 
 # So wide that nothing is folded where no screen sets a limit.
 _ENDLESS = 10_000
@@ -23,6 +23,12 @@ def printable(text: str, most: int | None = None) -> str:
     """Return a text without control characters, which may come from a file, cut to a length."""
     clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return clean if most is None or len(clean) <= most else clean[: most - 1] + "…"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where needed."""
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{n:,} {noun if n == 1 else plural}"
 
 
 def signed(score: float) -> Text:

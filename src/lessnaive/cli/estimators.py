@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from lessnaive.cli.errors import InputError
-from lessnaive.models.registry import registered
 
-__all__ = ["estimators", "make_estimator", "parse_value", "stream_learners"]
+__all__ = ["STREAM_LEARNERS", "estimators", "make_estimator", "parse_value"]
+
+#: Names of the classifiers that can learn from streams.
+STREAM_LEARNERS = ("FractionalNB", "NaiveBayes")
 
 
 def estimators() -> dict[str, Any]:
@@ -26,12 +28,9 @@ def estimators() -> dict[str, Any]:
     >>> "NaiveBayes" in estimators()
     True
     """
+    from lessnaive.models.registry import registered  # which knows all classes
+
     return dict(registered())
-
-
-def stream_learners() -> list[str]:
-    """Names of the classifiers that can learn from streams."""
-    return [name for name, kind in estimators().items() if hasattr(kind, "partial_fit")]
 
 
 def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str] = ()) -> Any:

@@ -15,12 +15,13 @@ from lessnaive.cli.cells import has_values
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.table import encode_labels
+from lessnaive.validation.choice import summarize
 from lessnaive.validation.cross_validation import Fold, cross_validate
 from lessnaive.validation.folds import Rows, split_rows
 from lessnaive.validation.metrics import accuracy, auc, brier, log_loss
 from lessnaive.validation.progress import progress
 
-__all__ = ["METRICS", "Evaluation", "evaluate"]
+__all__ = ["METRICS", "Evaluation", "evaluate", "is_worse"]
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +100,15 @@ class Evaluation:
     model: Floats
     baseline: Floats
     unknown: int
+
+
+def is_worse(evaluation: Evaluation) -> bool:
+    """Whether the model has a higher log-loss than the baseline, that is worse than nothing."""
+    place = [metric.name for metric in METRICS].index("log-loss")
+    model, baseline = (
+        summarize(values[:, place])[0] for values in (evaluation.model, evaluation.baseline)
+    )
+    return bool(model > baseline)
 
 
 def evaluate(

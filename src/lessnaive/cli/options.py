@@ -9,21 +9,28 @@ from typing import Any
 
 import click
 
+from lessnaive import models
+from lessnaive.cli.dialect import MISSING, Dialect, check_dialect
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.estimators import estimators, make_estimator, stream_learners
-from lessnaive.cli.reading import MISSING, TableFile
+from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, make_estimator
+from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import TrainingData, check_roles, read_training_data
 
 __all__ = [
+    "MODELS",
     "Learning",
     "learning_options",
     "model_argument",
     "output_option",
+    "reading_options",
     "table_options",
     "tables_options",
 ]
 
 Decorator = Callable[[Any], Any]
+
+#: Names of all models.
+MODELS = sorted(models.__all__)
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,27 @@ class Learning:
         )
 
 
-def _read_separator(_: click.Context, __: click.Parameter, value: str) -> str:
+def _read_separator(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
     separator = "\t" if value == "tab" else value
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
         raise InputError(f"--separator {value!r} is not a single character or the word tab.")
     return separator
 
 
+def _read_thousands(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    separator = " " if value == "space" else value
+    if separator not in (None, ",", ".", " ", "'", "_"):
+        raise InputError(
+            f"--thousands {value!r} is none of: a comma, a point, an apostrophe, _, or the word "
+            "space."
+        )
+    return separator
+
+
 def _read_model_name(_: click.Context, __: click.Parameter, value: str) -> str:
-    if value not in estimators():
+    if value not in MODELS and value not in estimators():
         raise InputError(f"there is no model {value!r}: choose {' or '.join(estimators())}.")
     return value
 
@@ -88,10 +107,38 @@ _READING: tuple[Decorator, ...] = (
     ),
     click.option(
         "--separator",
-        default=",",
-        show_default=True,
         callback=_read_separator,
-        help="What stands between two cells of a CSV file; 'tab' for a tabulator.",
+        metavar="CHARACTER",
+        help="What stands between two cells of a CSV file; 'tab' for a tabulator. Found by itself "
+        "if it is a comma, a semicolon, a tabulator or |.",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="What stands before the decimals of a number in a CSV file.",
+    ),
+    click.option(
+        "--thousands",
+        callback=_read_thousands,
+        metavar="CHARACTER",
+        help="What stands between groups of three digits in a CSV file, as in 1,234; 'space' for a "
+        "space.",
+    ),
+    click.option(
+        "--unit",
+        "units",
+        multiple=True,
+        metavar="TEXT",
+        help="What may stand before or after the numbers of a CSV file, such as '€' or '%'. May be "
+        "given several times.",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="How letters are written as bytes in a CSV file, such as cp1252; by default UTF-8, or "
+        "UTF-16 where the file begins with its mark.",
     ),
 )
 
@@ -120,8 +167,7 @@ _LEARNING: tuple[Decorator, ...] = (
         default="NaiveBayes",
         show_default=True,
         metavar="NAME",
-        help=f"The model: {', '.join(estimators())}. "
-        f"Streams take {' and '.join(stream_learners())} only.",
+        help=f"The model: {', '.join(MODELS)}. Streams take {' and '.join(STREAM_LEARNERS)} only.",
     ),
     click.option(
         "--set",
@@ -134,27 +180,35 @@ _LEARNING: tuple[Decorator, ...] = (
 )
 
 
+def reading_options(command: Any) -> Any:
+    """Add how tables are read; the command takes it as ``dialect``."""
+
+    def packed(**given: Any) -> Any:
+        names = Dialect.__dataclass_fields__
+        dialect = check_dialect(Dialect(**{name: given.pop(name) for name in names}))
+        return command(dialect=dialect, **given)
+
+    return _decorated(update_wrapper(packed, command), _READING)
+
+
 def table_options(command: Any) -> Any:
     """Add a table and how it is read; the command takes them as ``file``."""
 
-    def packed(table: str, missing: tuple[str, ...], separator: str, **others: Any) -> Any:
-        return command(file=TableFile(table, missing, separator), **others)
+    def packed(table: str, dialect: Dialect, **others: Any) -> Any:
+        return command(file=TableFile(table, dialect), **others)
 
     table = click.argument("table", metavar="TABLE")
-    return _decorated(update_wrapper(packed, command), (table, *_READING))
+    return table(reading_options(update_wrapper(packed, command)))
 
 
 def tables_options(command: Any) -> Any:
     """Add one table or more and how they are read; the command takes them as ``files``."""
 
-    def packed(
-        tables: tuple[str, ...], missing: tuple[str, ...], separator: str, **others: Any
-    ) -> Any:
-        files = [TableFile(table, missing, separator) for table in tables]
-        return command(files=files, **others)
+    def packed(tables: tuple[str, ...], dialect: Dialect, **others: Any) -> Any:
+        return command(files=[TableFile(table, dialect) for table in tables], **others)
 
     tables = click.argument("tables", metavar="TABLE...", nargs=-1, required=True)
-    return _decorated(update_wrapper(packed, command), (tables, *_READING))
+    return tables(reading_options(update_wrapper(packed, command)))
 
 
 def learning_options(command: Any) -> Any:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from lessnaive.cli.csv_errors import csv_trouble
+from lessnaive.cli.csv_parsing import line_with_nul, parse_csv
+from lessnaive.cli.dialect import ENCODING_HINT, HEAD_BYTES, Dialect, binary_data, decoder
 from lessnaive.cli.errors import InputError
-from lessnaive.table import Kind
+from lessnaive.table.kinds import Kind
 
-__all__ = ["MISSING", "TableFile"]
-
-#: Cells of a CSV file that mean a missing value.
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+__all__ = ["TableFile"]
 
 _INDEX = re.compile(r"__index_level_\d+__")
-# A row must fit into one block.
-_BLOCK_BYTES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -37,15 +35,12 @@ class TableFile:
     ----------
     path : str
         The path, as the user gave it; "-" is standard input.
-    missing : tuple of str
-        Cells that mean a missing value, besides the usual ones.
-    separator : str
-        What stands between two cells of a CSV file.
+    dialect : Dialect
+        How it is written, if it is a CSV file.
     """
 
     path: str
-    missing: tuple[str, ...] = ()
-    separator: str = ","
+    dialect: Dialect
 
     @property
     def name(self) -> str:
@@ -79,6 +74,27 @@ class TableFile:
         return table
 
     @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        if self.is_parquet:
+            names: list[str] = self._read_parquet().column_names
+            return names
+        with self._open_text() as file:
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+            rows = csv.reader(lines, delimiter=self.separator)
+            return next((row for row in rows if row), [])
+
+    def read_as_written(self, names: Sequence[str]) -> pa.Table:
+        """Read some columns of the table; those of a CSV file as text, just as it stands there."""
+        if self.is_parquet:
+            return self._read_parquet().select(names)
+        text = dict.fromkeys(names, pa.string())
+        with self._open_text() as file:
+            return parse_csv(
+                file, self.dialect, self.separator, text, columns=names, as_written=True
+            )
+
+    @cached_property
     def _memory(self) -> pa.Buffer | None:
         """All of standard input or of a pipe, which can be read only once; None for a file."""
         if self.path == "-":
@@ -106,6 +122,28 @@ class TableFile:
         return pa.CompressedInputStream(file, "gzip") if packed else file
 
     @cached_property
+    def _decoded(self) -> pa.Buffer | None:
+        """The text in UTF-8, if the file has another encoding."""
+        with self._open() as file:
+            data = file.read()
+        decode = decoder(self.dialect.encoding_of(data[:4]), self.name)
+        return None if decode is None else _copied(decode(data, True))
+
+    def _open_text(self) -> pa.NativeFile:
+        """Open the text of a CSV file, in UTF-8."""
+        with self._open() as file:
+            encoding = self.dialect.encoding_of(file.read(4))
+        if decoder(encoding, self.name) is None or self._decoded is None:
+            return self._open()
+        return pa.BufferReader(self._decoded)
+
+    @cached_property
+    def separator(self) -> str:
+        """What stands between two cells of a CSV file."""
+        with self._open_text() as text:
+            return self.dialect.separator_of(self.path, text.read(HEAD_BYTES))
+
+    @cached_property
     def is_parquet(self) -> bool:
         """Whether this is a Parquet file, whatever its name."""
         with self._open() as file:
@@ -120,16 +158,20 @@ class TableFile:
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.name} is not a whole Parquet file ({error}).") from None
         for place, field in enumerate(table.schema):
-            if self.missing and (
+            if self.dialect.missing and (
                 pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
             ):
                 column = table.column(place)
-                gap = pc.is_in(column, pa.array(self.missing, field.type))
+                gap = pc.is_in(column, pa.array(self.dialect.missing, field.type))
                 filled = pc.if_else(gap, pa.scalar(None, field.type), column)
                 table = table.set_column(place, field.name, filled)
         return table
 
     def _read_csv(self, kinds: Mapping[str, Kind]) -> pa.Table:
+        with self._open_text() as file:
+            line = line_with_nul(file)
+        if line is not None:
+            raise binary_data(self.name, line)
         table = self._parse_csv({})
         text = {field.name: pa.string() for field in table.schema if _is_text(field, kinds)}
         if text:
@@ -137,35 +179,21 @@ class TableFile:
             table = self._parse_csv(text)
         for place, field in enumerate(table.schema):
             if pa.types.is_binary(field.type):
-                raise InputError(f"column {field.name!r} of {self.name} is not UTF-8 text.")
+                raise self._not_text(f"column {field.name!r} of {self.name}")
             if kinds.get(field.name) is Kind.BOOLEAN and _is_zero_one(table.column(place)):
                 boolean = table.column(place).cast(pa.bool_())
                 table = table.set_column(place, field.name, boolean)
         return table
 
     def _parse_csv(self, types: Mapping[str, pa.DataType]) -> pa.Table:
-        with self._open() as file:
-            if b"\0" in file.read(1 << 16):
-                raise InputError(
-                    f"{self.name} is not a CSV file: it holds binary data, not text in UTF-8."
-                )
-        with self._open() as file:
+        with self._open_text() as text:
             try:
-                table = arrow_csv.read_csv(
-                    file,
-                    arrow_csv.ReadOptions(block_size=_BLOCK_BYTES),
-                    arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-                    arrow_csv.ConvertOptions(
-                        column_types=types,
-                        null_values=[*MISSING, *self.missing],
-                        strings_can_be_null=True,
-                    ),
-                )
+                table = parse_csv(text, self.dialect, self.separator, types)
                 table.schema.names  # noqa: B018 (decodes them)
             except UnicodeDecodeError:
-                raise InputError(f"the header of {self.name} is not UTF-8 text.") from None
+                raise self._not_text(f"the header of {self.name}") from None
             except pa.ArrowInvalid as error:
-                with self._open() as again:
+                with self._open_text() as again:
                     trouble = csv_trouble(again, self.separator) or f"is not CSV ({error})."
                 raise InputError(f"{self.name} {trouble}") from None
         self._check_last_quote(table)
@@ -176,10 +204,13 @@ class TableFile:
         last = table.column(-1)
         if not (len(last) and pa.types.is_string(last.type) and "\n" in (last[-1].as_py() or "")):
             return
-        with self._open() as file:
-            trouble = csv_trouble(file, self.separator)
+        with self._open_text() as text:
+            trouble = csv_trouble(text, self.separator)
         if trouble:
             raise InputError(f"{self.name} {trouble}")
+
+    def _not_text(self, what: str) -> InputError:
+        return InputError(f"{what} is not UTF-8 text: {ENCODING_HINT}.")
 
 
 def _copied(data: bytes) -> pa.Buffer:

@@ -6,19 +6,14 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TextIO
 
 import click
 
-from lessnaive.cli.app import COMMAND_MODULES, app
-from lessnaive.cli.display import printable
+from lessnaive.cli.app import app
 from lessnaive.exceptions import ModelFormatError, TableError
 
 __all__ = ["run"]
-
-for _name in COMMAND_MODULES:
-    import_module(_name)  # which adds its commands
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -35,6 +30,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _say(str(error))
         except (click.Abort, KeyboardInterrupt):
             return 130
+        except MemoryError:
+            _say(
+                "there is not enough memory for this: make the table smaller, or a parameter given "
+                "by --set, such as n_bins, history_size or summary_size."
+            )
         except BrokenPipeError:
             # The reader (such as head) has enough. Python flushes stdout once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -47,6 +47,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _say(message: str) -> None:
     """Print a message as one line on stderr."""
+    from lessnaive.cli.display import printable
+
     line = printable(" ".join(message.split()))
     print(f"lessnaive: {line}", file=sys.stderr, flush=True)
 

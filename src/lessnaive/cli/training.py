@@ -12,15 +12,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from lessnaive.cli.cells import find_stray, has_values
+from lessnaive.cli.cells import find_stray
+from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.errors import InputError, near
+from lessnaive.cli.numbers import suggest
 from lessnaive.cli.reading import TableFile
 from lessnaive.table import encode_labels
 
-__all__ = ["TrainingData", "check_roles", "fit", "read_training_data", "warn_of_traps"]
+__all__ = [
+    "TrainingData",
+    "check_roles",
+    "fit",
+    "question_target",
+    "read_training_data",
+    "warn_of_traps",
+]
 
 # A column of text of which this share reads as numbers was probably meant to be numeric.
 _MOSTLY = 0.8
+# Whole numbers as classes are rarely more than this.
+_MANY_CLASSES = 30
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ def read_training_data(
         table.column_names,
         file.name,
     )
-    weights = None if weight is None else _read_weights(table.column(weight), weight)
+    weights = None if weight is None else read_weights(table.column(weight), weight)
     y = _read_classes(table.column(target), target, weights)
     X = table.drop_columns([target, *weighted, *dict.fromkeys(drop)])
     if X.num_columns == 0:
@@ -94,14 +105,11 @@ def read_training_data(
     data = TrainingData(X, y, weights)
     if weights is not None and not weights.all():
         data = data.take(np.flatnonzero(weights))
-    for name, column in zip(data.X.column_names, data.X.columns, strict=True):
-        if not has_values(column):
-            raise InputError(
-                f"column {name!r} has no values, every row is missing: leave it out with "
-                f"--drop {name!r}."
-            )
-        if not file.is_parquet:
-            warn_of_traps(name, column)
+    question_target(data.y, target)
+    if not file.is_parquet:
+        for name, column in zip(data.X.column_names, data.X.columns, strict=True):
+            if name not in categorical:
+                warn_of_traps(name, column, file.dialect)
     return data
 
 
@@ -131,7 +139,8 @@ def check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], tabl
             option_of[name] = option
 
 
-def _read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """Read the weights of rows."""
     try:
         weights = column.cast(pa.float64()).to_numpy()
     except pa.ArrowException:
@@ -174,14 +183,35 @@ def _read_classes(
     return np.asarray(y)
 
 
-def warn_of_traps(name: str, column: pa.ChunkedArray) -> None:
+def question_target(y: NDArray[Any], name: str) -> None:
+    """Warn of a target that may be a quantity."""
+    if y.dtype.kind not in "iuf":
+        return
+    n_classes = len(np.unique(y))
+    if n_classes > _MANY_CLASSES:
+        warnings.warn(
+            f"the target {name!r} looks like a number: it has {n_classes} different values, each "
+            "of which is taken as a class; if it is a quantity, bin it first.",
+            stacklevel=2,
+        )
+
+
+def warn_of_traps(name: str, column: pa.ChunkedArray, dialect: Dialect) -> None:
     """Warn of a column of a CSV file that may not be what the user thinks it is."""
     if not name:
         warnings.warn(
             "a column has no name; if it holds row numbers, leave it out with --drop ''.",
             stacklevel=2,
         )
-    stray = find_stray(column)
+    reading = suggest(column, dialect)
+    if reading is not None and reading.share >= _MOSTLY:
+        warnings.warn(
+            f"column {name!r} is taken as text, but looks like numbers, such as {reading.cell!r} "
+            f"in row {reading.row}: to read it as numbers, use {reading.options}.",
+            stacklevel=2,
+        )
+        return
+    stray = find_stray(column, dialect)
     if stray is not None and stray.share >= _MOSTLY:
         warnings.warn(
             f"column {name!r} is taken as text because of {stray.cell!r} in row {stray.row}, "

@@ -10,25 +10,22 @@ from rich.text import Text
 from scipy.special import softmax
 
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
-from lessnaive.cli.display import Display, bar, percent, printable, signed
-from lessnaive.cli.evaluation import METRICS, Evaluation
-from lessnaive.cli.importance import centered, removed_uncertainty, spread
-from lessnaive.scorecard import Contributions, Scorecard, Term
+from lessnaive.cli.display import Display, bar, counted, percent, printable, signed
+from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse
+from lessnaive.cli.importance import centered, strength
+from lessnaive.scorecard import Contributions, Scorecard
+from lessnaive.scorecard.terms import TermRow
 from lessnaive.validation.choice import summarize
 
-__all__ = ["counted", "show_evaluation", "show_explanation", "show_model"]
+__all__ = ["show_evaluation", "show_explanation", "show_model"]
 
 # Values of a column beyond this many are not listed.
 _MOST_VALUES = 8
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where needed."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{n:,} {noun if n == 1 else plural}"
-
-
-def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -> None:
+def show_evaluation(
+    evaluation: Evaluation, model_name: str, display: Display, *, advice: str
+) -> None:
     """Print the measures of a model beside those of the baseline.
 
     Parameters
@@ -39,6 +36,8 @@ def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -
         Name of the model.
     display : Display
         Where to print.
+    advice : str
+        What to try if the model is worse than the baseline.
     """
     table = display.table(["metric", model_name, "baseline", "better"])
     table.columns[3].justify = "left"
@@ -47,17 +46,28 @@ def show_evaluation(evaluation: Evaluation, model_name: str, display: Display) -
         cells = [_with_error(mean[place], error[place]) for mean, error in columns]
         table.add_row(metric.name, Text(cells[0], "bold"), cells[1], Text(metric.better, "dim"))
     display.show(table)
-    display.line(f"mean ± standard error over {len(evaluation.model)} folds", "dim")
+    folds = len(evaluation.model)
+    if folds > 1:
+        display.line(f"mean ± standard error over {folds} folds", "dim")
     display.line("baseline: always the class frequencies, whatever the row holds", "dim")
     if evaluation.unknown:
+        others = "no row of the other folds has" if folds > 1 else "the model does not know"
         display.line(
-            f"{counted(evaluation.unknown, 'row')} of a class that no row of the other folds has: "
+            f"{counted(evaluation.unknown, 'row')} of a class that {others}: "
             "counted as wrong, left out of the log-loss",
             "dim",
         )
+    if is_worse(evaluation):
+        display.line()
+        display.line(
+            f"{model_name} is worse than knowing nothing: its log-loss is above that of the "
+            f"baseline. {advice}"
+        )
 
 
-def show_model(scorecard: Scorecard, n_detailed: int, display: Display) -> None:
+def show_model(
+    scorecard: Scorecard, n_detailed: int, display: Display, *, every_value: bool = False
+) -> None:
     """Print the classes of a model and its strongest evidence.
 
     Parameters
@@ -68,32 +78,45 @@ def show_model(scorecard: Scorecard, n_detailed: int, display: Display) -> None:
         Number of columns whose tables are printed.
     display : Display
         Where to print.
+    every_value : bool, default=False
+        Whether to print all values of these columns, not only those that say most.
     """
-    priors = softmax(scorecard.intercept)
+    is_prior = scorecard.intercept_name == "(prior)"
+    priors = softmax(scorecard.intercept if is_prior else scorecard.base)
     classes = [str(label) for label in scorecard.classes.tolist()]
     n_columns = counted(len(scorecard.terms), "column")
     title = f"{scorecard.model} with {counted(len(classes), 'class')} and {n_columns}"
     display.line(title, "bold")
     display.line()
-    _show_shares(["class", "prior"], classes, priors, display)
+    shown = [percent(share) for share in priors.tolist()]
+    _show_bars(["class", "prior" if is_prior else "average row"], classes, shown, priors, display)
     display.line()
     display.line("Strongest evidence", "bold")
     display.line(
-        "How much of the uncertainty about the class each column removes on its own, "
+        "How far each column moves the scores of the classes away from those of the average row, "
         "in the training data:",
         "dim",
     )
-    shares = removed_uncertainty(scorecard)
-    order = np.argsort(-shares, kind="stable")
-    names = [scorecard.terms[j].name for j in order]
-    _show_shares(["column", "removes"], names, shares[order], display)
+    importance, mean = scorecard.importance, scorecard.mean
+    order = np.argsort(-importance, kind="stable")
+    _show_importance([scorecard.terms[j].name for j in order], importance[order], display)
+    compared = most_probable(priors)
+    if n_detailed:
+        display.line()
+        display.line(
+            "What values add, relative to the average row and to the mean over the classes "
+            "(+ speaks for a class, - against it):",
+            "dim",
+        )
     for j in order[:n_detailed]:
         display.line()
         term = scorecard.terms[j]
-        lines, n_others = _term_lines(term, most_probable(priors))
+        lines, n_others = _term_lines(
+            list(term.rows(scorecard.schema.kinds)), mean[j], compared, every_value=every_value
+        )
         show_by_class([term.name, "rows"], lines, classes, priors, display, left=1)
         if n_others:
-            display.line(f"and {counted(n_others, 'other value')}", "dim")
+            display.line(f"and {counted(n_others, 'other value')} (--all shows them)", "dim")
 
 
 def show_explanation(
@@ -117,7 +140,7 @@ def show_explanation(
     display : Display
         Where to print.
     absolute : bool
-        Whether to print the contributions as they are, not relative to the mean over the classes.
+        Whether the contributions are not centred, and are printed as they are.
     """
     scores = np.asarray(contributions)[0]
     probabilities = softmax(scores.sum(axis=0))
@@ -128,7 +151,7 @@ def show_explanation(
     display.line()
     printed = scores if absolute else centered(scores, compared)
     lines = []
-    for j in 1 + np.argsort(-spread(scores[1:], compared), kind="stable"):
+    for j in 1 + np.argsort(-strength(scores[1:], compared), kind="stable"):
         name = contributions.names[j]
         lines.append(Line([printable(name, 40), values[name]], _signed(printed[j])))
     lines.append(Line([contributions.names[0], ""], _signed(printed[0]), last=True))
@@ -141,8 +164,8 @@ def show_explanation(
         return
     these = "the" if len(compared) == len(classes) else f"the {len(compared)} most probable"
     display.line(
-        "+ speaks for a class, - against it: log-probabilities relative to their mean over "
-        f"{these} classes",
+        "+ speaks for a class, - against it: log-probabilities relative to the average training "
+        f"row, which (base) is, and to their mean over {these} classes",
         "dim",
     )
 
@@ -158,26 +181,46 @@ def _signed(scores: NDArray[np.float64]) -> list[Text]:
     return [signed(score) for score in scores.tolist()]
 
 
-def _show_shares(
-    header: list[str], names: list[str], shares: NDArray[np.float64], display: Display
+def _show_importance(names: list[str], importance: NDArray[np.float64], display: Display) -> None:
+    known = np.nan_to_num(importance)
+    bars = known / max(known.max(initial=0.0), np.finfo(np.float64).tiny)
+    shown = [
+        "unknown" if np.isnan(i) else f"{i:.3f}" if i < 1e6 else f"{i:.3g}"
+        for i in importance.tolist()
+    ]
+    _show_bars(["column", "importance"], names, shown, bars, display)
+
+
+def _show_bars(
+    header: list[str],
+    names: list[str],
+    shown: list[str],
+    shares: NDArray[np.float64],
+    display: Display,
 ) -> None:
-    """Print names with their shares, and bars for people."""
+    """Print names with a number each, and bars for people."""
     table = display.table([*header, ""] if display.is_terminal else header)
-    for name, share in zip(names, shares.tolist(), strict=True):
+    for name, number, share in zip(names, shown, shares.tolist(), strict=True):
         bars = [Text(bar(share), "cyan")] if display.is_terminal else []
-        table.add_row(printable(name, 40), percent(share), *bars)
+        table.add_row(printable(name, 40), number, *bars)
     table.columns[-1].justify = "left" if display.is_terminal else "right"
     display.show(table)
 
 
-def _term_lines(term: Term, compared: Sequence[int]) -> tuple[list[Line], int]:
+def _term_lines(
+    described: Sequence[TermRow],
+    mean: NDArray[np.float64],
+    compared: Sequence[int],
+    *,
+    every_value: bool,
+) -> tuple[list[Line], int]:
     """Lines for the values that say most, and how many other values there are.
 
     What has a value in some classes only, such as the mean of a class, makes one line together.
     """
     typical: dict[int, tuple[str, float]] = {}
     rows = []
-    for row in term.rows():
+    for row in described:
         absent = np.isnan(row.scores)
         if absent.any():
             own = np.flatnonzero(~absent).tolist()
@@ -190,10 +233,13 @@ def _term_lines(term: Term, compared: Sequence[int]) -> tuple[list[Line], int]:
         cells = [typical[c][0] for c in sorted(typical)]
         lines.append(Line(["mean ± spread", f"{total:,.6g}"], cells))
     # Each value counts as often as it occurs.
-    weights = [row.counts.sum() * spread(row.scores, compared) for row in rows]
-    strongest = np.argsort(-np.array(weights), kind="stable")[:_MOST_VALUES]
+    scores = [row.scores if row.is_difference else row.scores - mean for row in rows]
+    said = zip(rows, scores, strict=True)
+    weights = [row.counts.sum() * strength(own, compared) for row, own in said]
+    most = len(rows) if every_value else _MOST_VALUES
+    strongest = np.argsort(-np.array(weights), kind="stable")[:most]
     for place in sorted(strongest.tolist()):
         row = rows[place]
-        labels = [printable(row.label, 40), f"{row.counts.sum():,.6g}"]
-        lines.append(Line(labels, _signed(centered(row.scores, compared))))
+        labels = [printable(row.label, 50), f"{row.counts.sum():,.6g}"]
+        lines.append(Line(labels, _signed(centered(scores[place], compared))))
     return lines, len(rows) - len(strongest)

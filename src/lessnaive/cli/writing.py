@@ -19,7 +19,10 @@ from lessnaive.export.writing import whole_file
 __all__ = ["TABLE_ENDINGS", "check_output", "write_table"]
 
 #: What the name of a table that is written ends with.
-TABLE_ENDINGS = (".csv", ".csv.gz", ".parquet")
+TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".parquet")
+
+# What a formula of a spreadsheet begins with; spreadsheets pass over tabs and ends of lines.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -48,7 +51,7 @@ def check_output(path: str, endings: Sequence[str] = ()) -> None:
         raise InputError(f"cannot write {path!r}: its name must end in {allowed}.")
 
 
-def write_table(columns: Columns, path: str | None) -> None:
+def write_table(columns: Columns, path: str | None, *, spreadsheet_safe: bool = False) -> None:
     """Write columns to a file, in the format that its name says, or as CSV to standard output.
 
     Parameters
@@ -57,9 +60,13 @@ def write_table(columns: Columns, path: str | None) -> None:
         The columns.
     path : str or None
         The file, or None for standard output.
+    spreadsheet_safe : bool, default=False
+        Whether text in CSV that a spreadsheet would take for a formula gets an apostrophe.
     """
+    if spreadsheet_safe and not (path or "").endswith(".parquet"):
+        columns = {str(_safe(name)): [_safe(c) for c in cells] for name, cells in columns.items()}
     if path is None:
-        _write_csv(columns, sys.stdout)
+        _write_csv(columns, sys.stdout, ",")
         return
     with whole_file(path) as file:
         if path.endswith(".parquet"):
@@ -71,14 +78,25 @@ def write_table(columns: Columns, path: str | None) -> None:
         packed = path.endswith(".gz")
         binary = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else file
         text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
-        _write_csv(columns, text)
+        _write_csv(columns, text, "\t" if path.endswith(".tsv") else ",")
         text.detach()
         if packed:
             binary.close()
 
 
-def _write_csv(columns: Columns, stream: TextIO) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
+def _safe(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)  # a number is no formula
+    except ValueError:
+        return "'" + cell
+    return cell
+
+
+def _write_csv(columns: Columns, stream: TextIO, separator: str) -> None:
+    writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     stream.flush()

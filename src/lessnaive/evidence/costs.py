@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.scorecard import Scorecard
 
-__all__ = ["column_costs", "informative_part"]
+__all__ = ["check_costs", "column_costs", "informative_part"]
 
 
 def column_costs(
@@ -37,28 +37,58 @@ def column_costs(
     known = np.array([column.preparation_cost for column in statistics.columns])
     out = np.where(np.isfinite(known), known, unknown)
     names = statistics.schema.names
+    check_costs(given, names)
     if isinstance(given, Mapping):
         place = {name: j for j, name in enumerate(names)}
         for name, cost in given.items():
-            if name not in place:
+            out[place[name]] = float(cost)
+    elif given is not None:
+        out[:] = np.asarray(given, dtype=np.float64)
+    total = float(statistics.class_count.sum())
+    if total < 1 and (out < 0).any():
+        raise ValueError(
+            f"sample_weight adds up to {total:.3g}: what columns cost is counted in rows, so that "
+            "the weights must add up to 1 or more; scale them up, or give costs."
+        )
+    return out
+
+
+def check_costs(
+    given: float | ArrayLike | Mapping[str, float] | None, names: Sequence[str]
+) -> None:
+    """Raise ValueError if these are not costs of these columns.
+
+    Parameters
+    ----------
+    given : float, array-like of shape (n_features,), mapping or None
+        The costs.
+    names : sequence of str
+        The columns.
+    """
+    if given is None:
+        return
+    chosen: Sequence[str] = names
+    if isinstance(given, Mapping):
+        known = set(names)
+        for name in given:
+            if name not in known:
                 raise ValueError(
                     f"costs names the column {name!r}, which the table does not have: its columns "
                     f"are {list(names)}."
                 )
-            out[place[name]] = float(cost)
-    elif given is not None:
-        costs = np.asarray(given, dtype=np.float64)
-        if costs.shape not in ((), out.shape):
-            raise ValueError(
-                f"costs has shape {costs.shape}, but there are {len(out)} columns: give one cost "
-                "per column, one for all, or a dict of costs by name."
-            )
-        out[:] = costs
-    wrong = ~(np.isfinite(out) & (out >= 0))
+        chosen, given = list(given), list(given.values())
+    costs = np.asarray(given, dtype=np.float64)
+    if costs.shape not in ((), (len(chosen),)):
+        raise ValueError(
+            f"costs has shape {costs.shape}, but there are {len(names)} columns: give one cost "
+            "per column, one for all, or a dict of costs by name."
+        )
+    wrong = ~(np.isfinite(costs) & (costs >= 0))
     if wrong.any():
         j = int(wrong.argmax())
-        raise ValueError(f"The cost of column {names[j]!r} is {out[j]}: give a number from 0 on.")
-    return out
+        raise ValueError(
+            f"The cost of column {chosen[j]!r} is {costs.ravel()[j]}: give a number from 0 on."
+        )
 
 
 def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
@@ -67,5 +97,4 @@ def informative_part(card: Scorecard) -> tuple[list[int], Scorecard]:
     A column with a single bin does not, nor does one whose values say the same about all classes.
     """
     places = [j for j, term in enumerate(card.terms) if term.is_informative()]
-    terms = [card.terms[j] for j in places]
-    return places, Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
+    return places, card.part(places)

@@ -63,6 +63,8 @@ def make_scorecard(
     statistics: NaiveBayesStatistics,
     model: str,
     left_out: float = 0.0,
+    *,
+    with_averages: bool = False,
 ) -> Scorecard:
     """Turn statistics into scores.
 
@@ -77,6 +79,8 @@ def make_scorecard(
     left_out : float, default=0.0
         Weight that is taken off all counts of a row's own class. The scores are then meant for the
         own class alone; parabolas, which depend on the row, stay as they are.
+    with_averages : bool, default=False
+        Whether the statistics say what curves add on average, where no rows are at hand that do.
 
     Returns
     -------
@@ -91,4 +95,5 @@ def make_scorecard(
         )
     ]
     prior = log_prior(settings.priors, statistics.class_count, left_out)
-    return Scorecard(model, copy.deepcopy(schema), statistics.classes, prior, terms)
+    typical = [column.typical_values() for column in statistics.columns] if with_averages else None
+    return Scorecard(model, copy.deepcopy(schema), statistics.classes, prior, terms, typical)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import repeat
 from numbers import Integral, Real
@@ -18,7 +18,13 @@ from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.logarithm import log_ratio
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 
-__all__ = ["GENERATIVE_CONSTRAINTS", "EvidenceSettings", "check_priors", "log_prior"]
+__all__ = [
+    "CLASS_WEIGHT_CONSTRAINTS",
+    "GENERATIVE_CONSTRAINTS",
+    "EvidenceSettings",
+    "check_priors",
+    "log_prior",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +75,17 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
     "numeric": [StrOptions({*NUMERIC_LIKELIHOODS, *get_args(Discretization)})],
     "categorical": [StrOptions({"values", "modl"})],
-    "n_bins": [Interval(Integral, 2, None, closed="left")],
+    "n_bins": [Interval(Integral, 2, 1_000_000, closed="both")],
     "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"laplace"})],
     "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
     "missing": [StrOptions({"ignore", "category"})],
     "variance_floor": [Interval(Real, 0, None, closed="left")],
     "variance_prior": [Interval(Real, 0, None, closed="left")],
+}
+
+#: What values ``class_weight`` may have, in the models that learn by a loss.
+CLASS_WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {
+    "class_weight": [StrOptions({"balanced"}), Mapping, None]
 }
 
 

@@ -16,7 +16,7 @@ from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.table import Kind, Schema
-from lessnaive.table.training import Training, no_values
+from lessnaive.table.training import Training, warn_of_empty
 
 __all__ = ["NaiveBayesStatistics", "count_table"]
 
@@ -59,7 +59,8 @@ def count_table(
     training : Training
         The rows.
     allow_empty : bool, default=False
-        Whether columns may be without a single value: they say nothing then.
+        Whether columns without a single value are passed over in silence; otherwise one warning
+        names them all, and it is an error if no column has any. They say nothing.
 
     Returns
     -------
@@ -73,15 +74,15 @@ def count_table(
         group=settings.categorical == "modl",
         use_missing=settings.missing == "category",
         n_bins=settings.n_bins,
-        allow_empty=allow_empty,
+        allow_empty=True,
     )
     empty = {j: _empty(schema, j, n_classes, settings) for j in range(len(schema))}
     others = {j: column for j, column in empty.items() if j not in binnings}
     rows = training.labels, training.weights
     update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
-    for j, column in others.items():
-        if not (allow_empty or column.has_values()):
-            raise no_values(schema.names[j])
+    if not allow_empty:
+        names = [schema.names[j] for j, column in others.items() if not column.has_values()]
+        warn_of_empty(names, len(schema))
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])

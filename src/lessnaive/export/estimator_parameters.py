@@ -24,7 +24,8 @@ def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
     """Return the parameters of an estimator as plain data.
 
     Numbers, strings, booleans, None and lists stand for themselves; a tuple is
-    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}``, an array
+    ``{"tuple": [...]}``, a mapping with names as keys ``{"mapping": {...}}``, one with
+    other keys ``{"pairs": [[key, value], ...]}``, an array
     ``{"dtype": ..., "array": [...]}``, and an elastic net as penalty ``{"elastic_net": {...}}``.
     """
     out = {}
@@ -67,8 +68,10 @@ def _to_plain(value: Any) -> Any:
         return [_to_plain(item) for item in value]
     if isinstance(value, tuple):
         return {"tuple": [_to_plain(item) for item in value]}
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {"mapping": {key: _to_plain(item) for key, item in value.items()}}
+        return {"pairs": [[_to_plain(key), _to_plain(item)] for key, item in value.items()]}
     if type(value) is ElasticNet:
         return {"elastic_net": {name: _to_plain(item) for name, item in _given(value).items()}}
     if hasattr(value, "__array__"):
@@ -91,9 +94,18 @@ def _from_plain(node: Node, depth: int) -> Any:
     if "mapping" in node.entries():
         items_by_name = node.record("mapping")["mapping"].entries()
         return {name: _from_plain(item, depth - 1) for name, item in items_by_name.items()}
+    if "pairs" in node.entries():
+        return dict(_pair(item, depth - 1) for item in node.record("pairs")["pairs"].items())
     if "elastic_net" in node.entries():
         return _elastic_net(node.record("elastic_net")["elastic_net"], depth - 1)
     return node.array()
+
+
+def _pair(node: Node, depth: int) -> tuple[Any, Any]:
+    items = node.items()
+    if len(items) != 2:
+        raise node.error(f"expected a key and a value, got {len(items)} items")
+    return items[0].scalar(), _from_plain(items[1], depth)
 
 
 def _given(penalty: ElasticNet) -> dict[str, Any]:

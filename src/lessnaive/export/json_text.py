@@ -18,12 +18,20 @@ _MOST_DIGITS = 310
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
+# Bytes that Python takes for a list, a small object, and an entry of a large one.
+_LIST, _OBJECT, _ENTRY = 72, 200, 150
+_ENTRIES_OF_SMALL_OBJECTS = 5
+# What these may take together: so many times the size of the text, and so many bytes.
+_TIMES, _BYTES = 12, 30 << 20
+
+
 def parse_json(data: bytes) -> Any:
     """Return the plain data that a JSON text in UTF-8 holds.
 
     Stricter than Python's own reader: no NaN or Infinity, no key twice in one object, no integers
-    of hundreds of digits. Whatever is wrong is a ModelFormatError.
+    of hundreds of digits, no millions of empty lists. Whatever is wrong is a ModelFormatError.
     """
+    _check_memory(data)
     try:
         return json.loads(
             data.decode(),
@@ -44,28 +52,47 @@ def parse_json(data: bytes) -> Any:
         raise ModelFormatError("lists or objects are nested too deeply.") from None
 
 
+def _check_memory(data: bytes) -> None:
+    """Refuse a text whose data would take many times as much memory as the text."""
+    # What is opened and never closed is an error, and is never made.
+    needed = _LIST * data.count(b"]") + _OBJECT * data.count(b"}")
+    in_small_objects = _ENTRIES_OF_SMALL_OBJECTS * data.count(b"{")
+    needed += _ENTRY * max(0, data.count(b'":') - in_small_objects)
+    if needed > _TIMES * len(data) + _BYTES:
+        raise ModelFormatError("the file holds too many lists or objects for its size.")
+
+
 def json_lines(value: Any, indent: str = "") -> Iterator[str]:
     """Yield the JSON text of plain data, in pieces.
 
     A list or object without further ones in it stands on one line.
     """
-    if isinstance(value, dict):
-        items, brackets = [(f"{_encode(key)}: ", item) for key, item in value.items()], "{}"
-    elif isinstance(value, list):
-        items, brackets = [("", item) for item in value], "[]"
-    else:
-        items, brackets = [], ""
-    if not any(isinstance(item, dict | list) for _, item in items):
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list) or not any(isinstance(i, dict | list) for i in inner):
         yield _encode(value)
-    elif brackets == "[]" and all(isinstance(item, list) for item in value):
+    elif isinstance(value, dict):
+        yield from _object_lines(value, indent)
+    elif all(isinstance(item, list) for item in value):
         yield _rows(value, indent)
     else:
-        separator = brackets[0]
-        for key, item in items:
-            yield f"{separator}\n{indent} {key}"
-            yield from json_lines(item, indent + " ")
+        separator = "["
+        for item in value:
+            # The pieces of an item are joined: there may be very many items, all of them small.
+            yield f"{separator}\n{indent} " + "".join(json_lines(item, indent + " "))
             separator = ","
-        yield f"\n{indent}{brackets[1]}"
+        yield f"\n{indent}]"
+
+
+def _object_lines(value: dict[str, Any], indent: str) -> Iterator[str]:
+    separator = "{"
+    for key, item in value.items():
+        yield f"{separator}\n{indent} {_encode(key)}: "
+        if isinstance(item, dict | list):
+            yield from json_lines(item, indent + " ")
+        else:
+            yield _encode(item)
+        separator = ","
+    yield f"\n{indent}}}"
 
 
 def _rows(value: list[list[Any]], indent: str) -> str:

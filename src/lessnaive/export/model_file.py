@@ -12,6 +12,7 @@ from lessnaive._version import __version__
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.estimator_parameters import make_estimator, parameters_to_plain
 from lessnaive.export.json_text import json_lines, parse_json
+from lessnaive.export.scorecard_file import FORMAT, KEYS, VERSION, check_version, read_document
 from lessnaive.export.writing import whole_file
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.registry import registered
@@ -19,9 +20,6 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
 __all__ = ["from_document", "load", "save", "to_document"]
-
-_FORMAT = "lessnaive-model"
-_VERSION = 1
 
 
 def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
@@ -55,7 +53,7 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
     """
     name = type(model).__name__
     if registered().get(name) is not type(model):
-        raise TypeError(f"Only classifiers of lessnaive can be saved, and {name} is none of them.")
+        raise TypeError(_not_ours(model, name))
     check_is_fitted(model)
     document = to_document(model)
     try:
@@ -64,6 +62,22 @@ def save(model: ScorecardClassifier, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"This {name} cannot be saved: {error}") from None
     with whole_file(path) as file:
         file.writelines(piece.encode() for piece in chain(json_lines(document), "\n"))
+
+
+def _not_ours(model: Any, name: str) -> str:
+    """Say why a model cannot be saved, and what can be done instead."""
+    problem = f"Only classifiers of lessnaive can be saved, and {name} is none of them"
+    steps = getattr(model, "steps", None)
+    if not isinstance(steps, list) or not steps:
+        return f"{problem}."
+    last = type(steps[-1][1])
+    if registered().get(last.__name__) is not last:
+        return f"{problem}: joblib.dump keeps all of it."
+    others = ", ".join(type(step).__name__ for _, step in steps[:-1])
+    return (
+        f"{problem}: save its last step alone, lessnaive.save(pipeline[-1], path), and apply "
+        f"{others or 'the other steps'} before predicting, or keep all of it with joblib.dump."
+    )
 
 
 def load(path: str | os.PathLike[str]) -> ScorecardClassifier:
@@ -94,25 +108,16 @@ def load(path: str | os.PathLike[str]) -> ScorecardClassifier:
     save : Write a model.
     """
     try:
-        return from_document(Node(parse_json(_read(path))))
+        return from_document(Node(parse_json(read_document(path))))
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
-
-
-def _read(path: str | os.PathLike[str]) -> bytes:
-    with open(os.fspath(path), "rb") as file:
-        head = file.read(64)
-        if not head.lstrip(b" \t\r\n").startswith(b"{"):
-            # Known before the rest is read, which may be large.
-            raise ModelFormatError("this is not a model file, which is JSON and begins with '{'.")
-        return head + file.read()
 
 
 def to_document(model: ScorecardClassifier) -> dict[str, Any]:
     """Return a fitted model as the plain data that a model file holds."""
     return {
-        "format": _FORMAT,
-        "version": _VERSION,
+        "format": FORMAT,
+        "version": VERSION,
         "written_by": f"lessnaive {__version__}",
         "estimator": type(model).__name__,
         "parameters": parameters_to_plain(model),
@@ -123,26 +128,10 @@ def to_document(model: ScorecardClassifier) -> dict[str, Any]:
 
 def from_document(root: Node) -> ScorecardClassifier:
     """Return the model that plain data describes; ModelFormatError if it describes none."""
-    _check_version(root)
-    fields = root.record(
-        "format", "version", "written_by", "estimator", "parameters", "scorecard", "state"
-    )
+    check_version(root)
+    fields = root.record(*KEYS)
     fields["written_by"].text()
     name = fields["estimator"].choice(registered())
     model = make_estimator(registered()[name], fields["parameters"])
     model._restore(Scorecard.from_plain(name, fields["scorecard"]), fields["state"])
     return model
-
-
-def _check_version(root: Node) -> None:
-    """Look at the version first: the rest of a newer file may be anything."""
-    fields = root.entries()
-    if "format" not in fields or "version" not in fields:
-        raise root.error("this is not a model file of lessnaive: it has no format and version")
-    fields["format"].choice([_FORMAT])
-    version = fields["version"].integer(1, 10**6)
-    if version > _VERSION:
-        raise root.error(
-            f"the file is of version {version}, made by a newer lessnaive, and this one reads "
-            f"version {_VERSION}: upgrade lessnaive"
-        )

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.likelihood.categorical import categorical_log_likelihood
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
+from lessnaive.scorecard.averages import TypicalValues
 from lessnaive.table import Column
 
 __all__ = [
@@ -166,6 +167,10 @@ class ColumnStatistics(ABC):
     def normal_moments(self) -> Floats:
         """Return the moments by class (n_classes, 6) of a column with a normal likelihood."""
         raise TypeError(f"{type(self).__name__} has no normal likelihood.")
+
+    def typical_values(self) -> TypicalValues | None:
+        """Return values that stand for those of all rows; None where the term has counted them."""
+        return None
 
     def table(self, *, use_missing: bool) -> Floats | None:
         """Return the weight of each value by class; None for numbers, which have none."""
@@ -362,8 +367,12 @@ class SumsByClass(NumericStatistics):
         fields = node.record(*named, *cls.keys)
         out = cls(n_classes)
         for place, key in enumerate(cls.keys):
-            lowest = {"low": 0.0} if key in cls.nonnegative else {}
-            out.sums[:, place] = fields[key].numbers(n_classes, **lowest)
+            bounds = {}
+            if key in cls.nonnegative:
+                bounds["low"] = 0.0
+            if key in ("weight", "missing"):
+                bounds["high"] = MOST_WEIGHT_IN_FILES
+            out.sums[:, place] = fields[key].numbers(n_classes, **bounds)
         return out
 
 

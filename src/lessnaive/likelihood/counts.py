@@ -18,7 +18,7 @@ from lessnaive.likelihood.base import (
 )
 from lessnaive.likelihood.bernoulli import bernoulli_log_likelihood
 from lessnaive.likelihood.categorical import table_scores
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Values
 from lessnaive.table import Coded, Column, Value
@@ -192,8 +192,8 @@ class ValueCounts(AdditiveStatistics):
         """Return the counts that plain data describes; ModelFormatError if it describes none."""
         fields = node.record("levels", "declared", "counts", "missing")
         out = cls(n_classes, fields["levels"].values())
-        out.counts = fields["counts"].matrix(len(out.levels), n_classes, 0.0)
-        out.missing = fields["missing"].numbers(n_classes, 0.0)
+        out.counts = fields["counts"].matrix(len(out.levels), n_classes, 0.0, MOST_WEIGHT_IN_FILES)
+        out.missing = fields["missing"].numbers(n_classes, 0.0, MOST_WEIGHT_IN_FILES)
         out._declared = fields["declared"].integer(0, len(out.levels))
         return out
 

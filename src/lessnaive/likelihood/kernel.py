@@ -18,6 +18,7 @@ from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, NumericStatistics
 from lessnaive.likelihood.knots import choose_knots
 from lessnaive.scorecard import PiecewiseTerm
+from lessnaive.scorecard.averages import PointValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 
@@ -148,6 +149,11 @@ class KernelValues(NumericStatistics):
         for c, (values, weights) in enumerate(self.by_class):
             np.add.at(counts[:, c], 1 + np.searchsorted(knots, values), weights)
         return PiecewiseTerm(name, (place,), knots, offset, slope, absent, counts)
+
+    def typical_values(self) -> PointValues:
+        """Return all the values."""
+        values, weights = (np.concatenate(part) for part in zip(*self.by_class, strict=True))
+        return PointValues(np.append(values, np.nan), np.append(weights, self.missing.sum()))
 
     def log_density_without(
         self,

@@ -19,6 +19,7 @@ from lessnaive.likelihood.gaussian import (
     shared_variance_without,
 )
 from lessnaive.scorecard import QuadraticTerm
+from lessnaive.scorecard.averages import NormalValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 
@@ -75,6 +76,13 @@ class ValueMoments(SumsByClass):
         offset = gaussian.log_peak + present
         values = np.stack([offset, gaussian.mean, gaussian.scale, absent, np.ones_like(offset)])
         return QuadraticTerm(name, (place,), values, np.stack([self.missing, self.present]))
+
+    def typical_values(self) -> NormalValues:
+        """Return normally distributed values with the moments of each class."""
+        weight, mean, mean_low, squares, squares_low, missing = self.sums.T
+        variance = (squares + squares_low) / np.where(weight > 0, weight, 1.0)
+        deviation = np.sqrt(np.maximum(variance, 0.0))
+        return NormalValues(mean + mean_low, deviation, weight.copy(), missing.copy())
 
     def log_density_without(
         self,

@@ -12,6 +12,7 @@ from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
 from lessnaive.likelihood.logarithm import LOG_ZERO
 from lessnaive.scorecard import PiecewiseTerm
+from lessnaive.scorecard.averages import NormalValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 
@@ -88,6 +89,12 @@ class PoissonSums(SumsByClass):
         counts = np.stack([missing, weight])
         lines = (offset + present)[None], slope[None]
         return PiecewiseTerm(name, (place,), np.empty(0), *lines, absent, counts)
+
+    def typical_values(self) -> NormalValues:
+        """Return normally distributed values with the mean of each class, which is its variance."""
+        weight, total, missing = self.sums.T
+        mean = total / np.where(weight > 0, weight, 1.0)
+        return NormalValues(mean, np.sqrt(mean), weight.copy(), missing.copy())
 
     def log_density_without(
         self,

@@ -61,7 +61,11 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
-        self._learn(read_training(X, y, sample_weight, self.categorical_features))
+        class_weight = getattr(self, "class_weight", None)
+        training = read_training(X, y, sample_weight, self.categorical_features, class_weight)
+        self._learn(training)
+        table = training.table
+        self.scorecard_.observe(table.columns, table.n_rows, training.weights)
         return self
 
     def _learn(self, training: Training) -> None:
@@ -75,6 +79,17 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scorecard is None:
             raise AttributeError("scorecard_ is there after fit only")
         return scorecard
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each column: mean absolute centred contribution over the training rows.
+
+        It is in the unit of the scores (nats), never negative, and the same number in all models:
+        see :attr:`Scorecard.importance`. The importance of a pair of columns is shared evenly by
+        the two; a column that the model does not use has 0. The sum is not 1: each number stands
+        for itself.
+        """
+        return self._fitted_scorecard().column_importance()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row; the first one where several tie.

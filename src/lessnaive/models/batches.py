@@ -15,6 +15,7 @@ from lessnaive.evidence.settings import EvidenceSettings, check_priors
 from lessnaive.evidence.statistics import NaiveBayesStatistics
 from lessnaive.stream import StreamParameters, StreamStatistics
 from lessnaive.table import Column, Schema, encode_labels, read_table, read_weights
+from lessnaive.table.class_weight import times_class_weight
 from lessnaive.table.rows import RowsOfColumn
 
 __all__ = [
@@ -42,8 +43,23 @@ class StreamRows(NamedTuple):
 
     statistics: StreamStatistics
     columns: Sequence[Column]
-    labels: NDArray[Any]
+    found: NDArray[Any]
+    places: NDArray[Any]
     weights: NDArray[np.float64] | None
+
+    def with_classes(
+        self, statistics: StreamStatistics, first: int, last: int
+    ) -> tuple[StreamStatistics, NDArray[np.int64]]:
+        """Statistics that know the classes of some rows (a copy if any is new), and their labels.
+
+        The classes of later rows are not known yet, as if these rows came in another batch.
+        """
+        some = self.places[first:last]
+        present = np.unique(some)
+        statistics, known = statistics.with_classes(self.found[present])
+        labels = np.zeros(len(self.found), dtype=np.int64)
+        labels[present] = known
+        return statistics, labels[some]
 
 
 def read_rows(
@@ -53,6 +69,7 @@ def read_rows(
     y: Any,
     classes: ArrayLike | None,
     sample_weight: ArrayLike | None,
+    most: int | None = None,
 ) -> StreamRows:
     """Read a batch; nothing is added yet.
 
@@ -64,30 +81,42 @@ def read_rows(
         What is known so far.
     X, y, classes, sample_weight
         What ``partial_fit`` is given.
+    most : int, optional
+        How many rows are added at a time; all of them by default.
 
     Returns
     -------
     StreamRows
-        With the stream itself, or another one if there are new classes or kinds of columns.
+        With the stream itself, or another one if there are new kinds of columns, or new classes
+        among the rows that are added first.
     """
+    class_weight = getattr(model, "class_weight", None)
+    if isinstance(class_weight, str):
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once: give the weight of each class as a "
+            "dict to learn from rows that come in batches."
+        )
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
-    found, labels = encode_labels(y, table.n_rows, weights)
-    if stream is None:
-        schema = Schema.of(table, model.categorical_features)
-        stream = StreamStatistics.start(model, schema, found, classes)
-        columns = table.columns
-    else:
+    found, places = encode_labels(y, table.n_rows, weights)
+    columns: Sequence[Column] = table.columns
+    if stream is not None:
         stream = stream.resolved(model, table, model.categorical_features)
         columns = stream.schema.match(table, type(model).__name__)
-    stream, places = stream.with_classes(found)
-    check_priors(model.priors, len(stream.classes))
-    labels = places[labels]
     if weights is not None and not weights.all():  # rows of weight 0 are as if they were not there
         rows = np.flatnonzero(weights)
         columns = [RowsOfColumn(column, rows) for column in columns]
-        labels, weights = labels[rows], weights[rows]
-    return StreamRows(stream, columns, labels, weights)
+        places, weights = places[rows], weights[rows]
+    if class_weight is not None:
+        weights = times_class_weight(weights, class_weight, found, places, strict=False)
+    if stream is None:
+        schema = Schema.of(table, model.categorical_features)
+        stream = StreamStatistics.start(model, schema, found[np.unique(places[:most])], classes)
+    stream.check_classes(found)
+    batch = StreamRows(stream, columns, found, places, weights)
+    stream, _ = batch.with_classes(stream, 0, len(places) if most is None else most)
+    check_priors(model.priors, len(stream.classes))
+    return batch._replace(statistics=stream)
 
 
 def can_add_rows(model: Any) -> bool:
@@ -106,7 +135,8 @@ def current_naive_bayes(
     """Return the naive Bayes of all rows so far, for a model of this name."""
     columns = stream.current(parameters)
     statistics = NaiveBayesStatistics(stream.schema, stream.classes, stream.class_count, columns)
-    card = make_scorecard(EvidenceSettings.of(parameters), statistics, model)
+    settings = EvidenceSettings.of(parameters)
+    card = make_scorecard(settings, statistics, model, with_averages=True)
     return LearnedNaiveBayes(card, statistics)
 
 

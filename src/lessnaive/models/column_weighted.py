@@ -32,8 +32,8 @@ def weighted(card: Scorecard, weights: NDArray[np.float64]) -> Scorecard:
     Scorecard
     """
     by_term = np.broadcast_to(weights, (len(card.classes), len(card.terms))).T
-    terms = [term.scaled(own) for term, own in zip(card.terms, by_term, strict=True) if own.any()]
-    return Scorecard(card.model, card.schema, card.classes, card.intercept, terms)
+    kept = [j for j, own in enumerate(by_term) if own.any()]
+    return card.part(kept, by_term[kept])
 
 
 class WeightedClassifier(ScorecardClassifier):

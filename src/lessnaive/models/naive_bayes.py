@@ -192,7 +192,8 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         stream = rows.statistics
         if self.beta is not None:
             broadcast_beta(self.beta, len(stream.classes), len(stream.schema))
-        stream.update(self, rows.columns, rows.labels, rows.weights)
+        _, labels = rows.with_classes(stream, 0, len(rows.places))
+        stream.update(self, rows.columns, labels, rows.weights)
         self._adopt(stream.schema, stream.classes, stream.class_count)
         self.class_log_prior_ = log_prior(self.priors, stream.class_count)
         self._stream = stream

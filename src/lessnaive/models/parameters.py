@@ -6,6 +6,7 @@ Estimators are data classes: their fields are their parameters, so that each is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from lessnaive.solver import Solver
 
-__all__ = ["EvidenceParameters", "SolverParameters"]
+__all__ = ["ClassWeightParameters", "EvidenceParameters", "SolverParameters"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,3 +39,10 @@ class SolverParameters:
     solver: str | Solver = "auto"
     tol: float = 1e-9
     max_iter: int = 10000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassWeightParameters:
+    """What the weights of the rows of each class are multiplied by."""
+
+    class_weight: str | Mapping[Any, float] | None = None

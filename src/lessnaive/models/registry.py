@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from lessnaive import models
 from lessnaive.models.base import ScorecardClassifier
 
 __all__ = ["register", "registered"]
@@ -16,9 +17,9 @@ _REGISTERED: dict[str, type[ScorecardClassifier]] = {}
 def register(kind: Kind) -> Kind:
     """Make a classifier known: its models can be saved, loaded and learned on the command line.
 
-    A class decorator. The classifiers of the package are registered where they are listed, in
-    ``models/__init__.py``; a class that is registered later takes the place of one of the same
-    name, unless that is a classifier of the package.
+    A class decorator. The classifiers of the package are those that ``models/__init__.py`` lists;
+    a class that is registered later takes the place of one of the same name, unless that is a
+    classifier of the package.
 
     Parameters
     ----------
@@ -33,8 +34,7 @@ def register(kind: Kind) -> Kind:
     """
     if not issubclass(kind, ScorecardClassifier):
         raise TypeError(f"{kind.__name__} is not derived from ScorecardClassifier.")
-    known = _REGISTERED.get(kind.__name__, kind)
-    if known is not kind and known.__module__.partition(".")[0] == "lessnaive":
+    if kind.__name__ in models.__all__ and kind is not getattr(models, kind.__name__):
         raise ValueError(f"There is a {kind.__name__} in lessnaive: take another name.")
     _REGISTERED[kind.__name__] = kind
     return kind
@@ -42,4 +42,5 @@ def register(kind: Kind) -> Kind:
 
 def registered() -> dict[str, type[ScorecardClassifier]]:
     """Return all classifiers that are known, by name, in the order of these."""
-    return dict(sorted(_REGISTERED.items()))
+    own = {name: getattr(models, name) for name in models.__all__}
+    return dict(sorted({**_REGISTERED, **own}.items()))

@@ -127,6 +127,8 @@ def relevance(counts: Floats) -> float:
     float
     """
     counts = counts[counts.any(axis=1)]
+    if not len(counts):
+        return 0.0
     shares = counts / counts.sum(axis=1, keepdims=True)
     overall = counts.sum(axis=0) / counts.sum()
     return float(np.sqrt(np.square(shares - overall).sum()))
@@ -138,7 +140,10 @@ def _counts(
     """Weight of the rows by value, or by bin, and class for each column."""
     tables = [column.table(use_missing=use_missing) for column in statistics.columns]
     if any(table is None for table in tables):
-        bins = find_binnings(training, "mdlp", group=False, use_missing=use_missing)
+        bins = find_binnings(
+            training, "mdlp", group=False, use_missing=use_missing, allow_empty=True
+        )
         for j, binning in bins.items():
             tables[j] = binning.table(use_missing=use_missing)
-    return [table for table in tables if table is not None]
+    nothing = np.zeros((0, len(training.classes)))  # numbers, none of which is there
+    return [nothing if table is None else table for table in tables]

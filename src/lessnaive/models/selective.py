@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import WeightedClassifier, weighted
-from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -24,7 +28,7 @@ __all__ = ["SelectiveNB"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelectiveNB(EvidenceParameters, WeightedClassifier):
+class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a subset of the columns, chosen by a greedy search.
 
     .. math::
@@ -53,6 +57,10 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
     cv : int, splitter or iterable of (train, test), default=5
         Folds of ``criterion="cv_error"``. A number of folds: the rows of each class are dealt to
         them in turn, so that two equal rows may be in two folds and one of weight 2 is in one.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : str, default="modl"
@@ -130,6 +138,7 @@ class SelectiveNB(EvidenceParameters, WeightedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "criterion": [StrOptions(set(get_args(Criterion)))],
         "direction": [StrOptions(set(get_args(Direction)))],
         "patience": [Interval(Integral, 1, None, closed="left")],

@@ -4,6 +4,7 @@ from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.coefficients import CoefficientsDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
+from lessnaive.plot.importance import ImportanceDisplay
 from lessnaive.plot.logistic_path import LogisticPathDisplay
 from lessnaive.plot.prequential import PrequentialDisplay
 from lessnaive.plot.search import SearchDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "CoefficientsDisplay",
     "ConvergenceDisplay",
     "GroupPathDisplay",
+    "ImportanceDisplay",
     "LogisticPathDisplay",
     "PathDisplay",
     "PrequentialDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -31,7 +31,7 @@ __all__ = [
 _DARK = 0.45
 
 
-def check_drawable(estimator: Any, kind: type, purpose: str) -> None:
+def check_drawable(estimator: Any, kind: type | UnionType, purpose: str) -> None:
     """Refuse a model that a display cannot draw: one of another kind, or one that is not fitted."""
     if not isinstance(estimator, kind):
         raise TypeError(f"{purpose}, got {type(estimator).__name__}.")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lessnaive.models.averaged import AveragedNB
+from lessnaive.models.fractional.fractional import FractionalNB
 from lessnaive.models.weighted.barista import SHRINK_TO
 from lessnaive.models.weighted.learning import LearnedWeights
 from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["WeightsDisplay"]
 
 Floats = NDArray[np.float64]
+WithWeights = LearnedWeights | FractionalNB | AveragedNB
 
 # Name of the weights that all classes share.
 _ALL = "all classes"
@@ -78,7 +81,7 @@ class WeightsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: LearnedWeights,
+        estimator: WithWeights,
         *,
         max_columns: int = 40,
         cmap: Any = "RdBu_r",
@@ -87,11 +90,12 @@ class WeightsDisplay:
         """Draw the weights of a fitted model.
 
         The colours are neutral at the target of the penalty, which the parameter ``shrink_to`` of
-        the model names: 0 for no evidence, 1 for naive Bayes.
+        the model names: 0 for no evidence, 1 for naive Bayes. For models without that parameter,
+        whose weights are between 0 and 1, they are neutral at 0.
 
         Parameters
         ----------
-        estimator : BaristaNB, BaristaNBCV or AttributeWeightedNB
+        estimator : BaristaNB, BaristaNBCV, AttributeWeightedNB, FractionalNB or AveragedNB
             A fitted model.
         max_columns : int, default=40
             Most columns that are drawn: those with a weight farthest from the target.
@@ -106,12 +110,12 @@ class WeightsDisplay:
         """
         check_drawable(
             estimator,
-            LearnedWeights,
+            WithWeights,
             "WeightsDisplay draws the weights of a model that has learned some",
         )
         names = list(estimator.scorecard_.schema.names)
         weights, groups = _rows(estimator)
-        center = SHRINK_TO[estimator.get_params()["shrink_to"]]
+        center = SHRINK_TO[estimator.get_params().get("shrink_to", "zero")]
         away = np.abs(weights - center).max(axis=0)
         shown = np.sort(np.argsort(-away, kind="stable")[:max_columns])
         display = cls(
@@ -158,7 +162,7 @@ class WeightsDisplay:
         return self
 
 
-def _rows(estimator: LearnedWeights) -> tuple[Floats, list[str]]:
+def _rows(estimator: WithWeights) -> tuple[Floats, list[str]]:
     """Return the weights, and what each row of them is for."""
     classes = [str(name) for name in estimator.classes_.tolist()]
     weights = np.atleast_2d(estimator.weights_)

@@ -1,6 +1,8 @@
 """What a fitted model is: intercepts, and a table or a curve of scores for each column."""
 
-from lessnaive.scorecard.card import Contributions, Scorecard
+from lessnaive.scorecard.averages import TermAverages
+from lessnaive.scorecard.card import Scorecard
+from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import (
     LinearTerm,
     PairTerm,
@@ -19,4 +21,5 @@ __all__ = [
     "Scorecard",
     "TableTerm",
     "Term",
+    "TermAverages",
 ]

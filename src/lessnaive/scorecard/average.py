@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from functools import reduce
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from lessnaive.scorecard.card import Scorecard
 
 __all__ = ["ScorecardAverage"]
+
+# Scorecards that are kept once they were made.
+_MOST_KEPT = 100
 
 
 class ScorecardAverage:
@@ -22,15 +26,28 @@ class ScorecardAverage:
 
     Parameters
     ----------
-    members : sequence of Scorecard
-        Scorecards of the same columns and classes.
+    member : callable
+        Returns the scorecard of a place; all have the same columns and classes. They are made when
+        they are needed, since there may be many.
     weights : array of shape (n_members,)
-        Their weights, positive, with sum 1.
+        Their weights, from 0 on, with sum 1.
     """
 
-    def __init__(self, members: Sequence[Scorecard], weights: NDArray[np.float64]) -> None:
-        self.members = list(members)
+    def __init__(self, member: Callable[[int], Scorecard], weights: NDArray[np.float64]) -> None:
+        self._member = member
+        self._made: dict[int, Scorecard] = {}
         self.weights = weights
+
+    def _members(self) -> Iterator[tuple[float, Scorecard]]:
+        for place, weight in enumerate(self.weights.tolist()):
+            if weight == 0:
+                continue
+            card = self._made.get(place)
+            if card is None:
+                card = self._member(place)
+                if place < _MOST_KEPT:
+                    self._made[place] = card
+            yield weight, card
 
     def joint_log_probability(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row: the score, up to a constant of the row."""
@@ -38,12 +55,9 @@ class ScorecardAverage:
 
     def log_probability(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row."""
-        logs = np.stack([member.log_probability(X) for member in self.members])
-        out: NDArray[np.float64] = logsumexp(logs, axis=0, b=self.weights[:, None, None])
-        return out
+        logs = ((log(weight), card.log_probability(X)) for weight, card in self._members())
+        return reduce(np.logaddexp, (part + share for share, part in logs))
 
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
-        weighted = zip(self.weights, self.members, strict=True)
-        out = sum(weight * member.probability(X) for weight, member in weighted)
-        return np.asarray(out)
+        return reduce(np.add, (weight * card.probability(X) for weight, card in self._members()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -12,15 +12,25 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
+from lessnaive.scorecard.averages import (
+    TermAverages,
+    TypicalValues,
+    averages_by_part,
+    averages_of,
+)
+from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.operands import Work
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import infinite_value
 from lessnaive.table.making import Backend, make_frame
+from lessnaive.table.rows import RowsOfColumn
 
-__all__ = ["Contributions", "Scorecard"]
+__all__ = ["Scorecard"]
 
+# Averages over more rows would be no better.
+_MOST_OBSERVED = 1 << 17
 _OUTPUTS = {"joint": 0, "log_probability": 1, "probability": 2}
 
 
@@ -39,6 +49,9 @@ class Scorecard:
         The scores of a row without any evidence.
     terms : sequence of Term
         The evidence.
+    averages : sequence of TermAverages, TypicalValues or None, optional
+        What each term adds on average over the training rows, and how much that varies; or values
+        of its column that stand for these rows; or None, for a term whose own counts say so.
     """
 
     def __init__(
@@ -48,12 +61,14 @@ class Scorecard:
         classes: NDArray[Any],
         intercept: NDArray[np.float64],
         terms: Sequence[Term],
+        averages: Sequence[TermAverages | TypicalValues | None] | None = None,
     ) -> None:
         self.model = model
         self.schema = schema
         self.classes = classes
         self.intercept = intercept
         self.terms = list(terms)
+        self._averages = list(averages or [None] * len(self.terms))
 
     def __repr__(self) -> str:
         return f"<Scorecard of {self.model}: {len(self.classes)} classes, {len(self.terms)} terms>"
@@ -86,50 +101,176 @@ class Scorecard:
         """
         return _run(self.terms, columns, self.intercept, n_rows, "joint")
 
-    def explain(self, X: Any) -> Contributions:
+    @property
+    def averages(self) -> list[TermAverages]:
+        """What each term adds on average over the training rows, and how much that varies."""
+        known = zip(self.terms, self._averages, strict=True)
+        found = [
+            own if isinstance(own, TermAverages) else self._averaged(term, own)
+            for term, own in known
+        ]
+        self._averages = list(found)
+        return found
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """What each term adds on average over the training rows: (n_terms, n_classes)."""
+        return np.array([own.mean for own in self.averages]).reshape(-1, len(self.classes))
+
+    @property
+    def importance(self) -> NDArray[np.float64]:
+        r"""Mean absolute centred contribution of each term: (n_terms,).
+
+        .. math::
+            I_j = \frac{1}{W} \sum_i w_i \; \frac{1}{C} \sum_c \left| d_{ijc} - \bar d_{jc} \right|
+            \qquad d_{ijc} = s_j(x_{ij}, c) - \frac{1}{C} \sum_k s_j(x_{ij}, k)
+
+        over the training rows i, with weights :math:`w_i` of sum W, and the classes c. It is in
+        the unit of the scores, never negative, and means the same in all models. NaN stands for
+        one that is not known: of a line in a model file that is older than this number.
+        """
+        return np.array([own.importance for own in self.averages])
+
+    @property
+    def base(self) -> NDArray[np.float64]:
+        """The scores of the average training row: the intercept and the means of all terms."""
+        return np.asarray(self.intercept + self.mean.sum(axis=0))
+
+    @property
+    def intercept_name(self) -> str:
+        """What the intercept is: "(prior)" where it holds the logarithms of probabilities."""
+        is_prior = abs(np.exp(np.minimum(self.intercept, 1.0)).sum() - 1.0) < 1e-9
+        return "(prior)" if is_prior else "(intercept)"
+
+    def column_importance(self) -> NDArray[np.float64]:
+        """Return the importance of each column of the schema: that of its terms.
+
+        A pair of columns gives half of its importance to each; a column without a term has none.
+        """
+        out = np.zeros(len(self.schema))
+        for term, importance in zip(self.terms, self.importance.tolist(), strict=True):
+            out[list(term.inputs)] += importance / len(term.inputs)
+        return out
+
+    def observe(
+        self, columns: Sequence[Column], n_rows: int, weights: NDArray[np.float64] | None
+    ) -> None:
+        """Learn from the training rows what terms add on average, where counts do not say so.
+
+        Of more than 131,072 rows, as many at even distances are looked at.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The columns of the training table, in the order of the schema.
+        n_rows : int
+            Number of rows.
+        weights : array of shape (n_rows,) or None
+            Weights of the rows.
+        """
+        n_classes = len(self.classes)
+        if n_rows > _MOST_OBSERVED and not all(term.is_counted for term in self.terms):
+            rows = np.linspace(0, n_rows - 1, _MOST_OBSERVED).astype(np.intp)
+            columns = [RowsOfColumn(column, rows) for column in columns]
+            n_rows, weights = len(rows), None if weights is None else weights[rows]
+        for place, term in enumerate(self.terms):
+            inputs = [columns[j] for j in term.inputs]
+            term.observe(inputs, weights)
+            if not term.is_counted:
+                score = _scorer(term, columns, n_rows, n_classes)
+                self._averages[place] = averages_by_part(score, n_rows, n_classes, weights)
+
+    def part(self, places: Sequence[int], weights: NDArray[np.float64] | None = None) -> Scorecard:
+        """Return a scorecard of some of the terms, times weights.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Places of the terms.
+        weights : array of shape (n_places, n_classes), optional
+            Weights of these terms.
+
+        Returns
+        -------
+        Scorecard
+        """
+        terms, averages = [self.terms[j] for j in places], [self._averages[j] for j in places]
+        if weights is not None:
+            terms = [term.scaled(own) for term, own in zip(terms, weights, strict=True)]
+            both = zip(averages, weights, strict=True)
+            averages = [known and known.scaled(own) for known, own in both]
+        return Scorecard(self.model, self.schema, self.classes, self.intercept, terms, averages)
+
+    def _averaged(self, term: Term, typical: TypicalValues | None) -> TermAverages:
+        """Averages over typical rows, or over the rows as the term has counted them."""
+        if typical is not None:
+            values, weights = typical.points()
+            columns = read_table(values[:, None]).columns * (1 + max(term.inputs))
+            zero = np.zeros(len(self.classes))
+            return averages_of(_run([term], columns, zero, len(values), "joint"), weights)
+        known = term.typical_rows()
+        if known is None:
+            return TermAverages(np.zeros(len(self.classes)), np.nan)
+        return averages_of(known[0], known[1].sum(axis=1))
+
+    def explain(self, X: Any, *, centred: bool = True) -> Contributions:
         """Contribution of each column to the score of each class, row by row.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
             The rows to explain.
+        centred : bool, default=True
+            Whether contributions are relative to the average training row: what a term adds, less
+            what it adds there. A missing value then shows what its absence changes against the
+            average. If False, the terms as they are.
 
         Returns
         -------
         Contributions
-            An array of shape (n_samples, 1 + n_terms, n_classes): the intercept, then the terms.
-            Its sum over axis 1 is what :meth:`joint_log_probability` returns.
+            An array of shape (n_samples, 1 + n_terms, n_classes): first the scores of the average
+            training row, "(base)", or the intercept if not centred; then the terms. Its sum over
+            axis 1 is what :meth:`joint_log_probability` returns.
         """
         table = read_table(X)
         columns = self.schema.match(table, self.model)
         out = np.empty((table.n_rows, 1 + len(self.terms), len(self.classes)))
-        out[:, 0] = self.intercept
+        out[:, 0] = self.base if centred else self.intercept
         zero, codes = np.zeros_like(self.intercept), _shared_codes(self.terms, columns)
         for place, term in enumerate(self.terms, start=1):
             out[:, place] = _run([term], columns, zero, table.n_rows, "joint", codes)
-        names = ["(prior)", *(term.name for term in self.terms)]
+        if centred:
+            out[:, 1:] -= self.mean
+        first = "(base)" if centred else self.intercept_name
+        names = [first, *(term.name for term in self.terms)]
         return Contributions(out, names, self.classes)
 
-    def tables(self, backend: Backend | None = None) -> Any:
+    def tables(self, backend: Backend | None = None, *, centred: bool = False) -> Any:
         """All terms as one tidy data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed by default.
+        centred : bool, default=False
+            Whether scores are relative to the average training row, as :meth:`explain` gives them;
+            if not, they add up to the score of a row together with the intercept.
 
         Returns
         -------
         data frame with columns column, value, class, score, count
             One row per term, value and class. For a numeric column ``value`` reads "mean ± standard
-            deviation" and ``score`` is the log-density at the mean.
+            deviation" and ``score`` is the log-density at the mean. For a line, ``score`` is what
+            one standard deviation adds, and the way from the 10th to the 90th percentile.
         """
         columns: dict[str, list[Any]] = {
             key: [] for key in ("column", "value", "class", "score", "count")
         }
         classes = self.classes.tolist()
-        for term in self.terms:
-            for label, scores, counts in term.rows():
+        mean = self.mean if centred else np.zeros((len(self.terms), len(self.classes)))
+        for term, middle in zip(self.terms, mean, strict=True):
+            for label, raw, counts, is_difference in term.rows(self.schema.kinds):
+                scores = raw if is_difference else raw - middle
                 shown = ~np.isnan(scores)
                 columns["column"] += [term.name] * int(shown.sum())
                 columns["value"] += [label] * int(shown.sum())
@@ -145,6 +286,8 @@ class Scorecard:
             "classes": array_to_plain(self.classes),
             "intercept": self.intercept.tolist(),
             "terms": [term.to_plain() for term in self.terms],
+            "mean": self.mean.tolist(),
+            "importance": [None if np.isnan(i) else i for i in self.importance.tolist()],
         }
 
     @classmethod
@@ -162,17 +305,15 @@ class Scorecard:
         -------
         Scorecard
         """
-        fields = node.record("schema", "classes", "intercept", "terms")
+        keys = ("schema", "classes", "intercept", "terms")
+        fields = node.record(*keys, optional=["mean", "importance"])
         schema = Schema.from_plain(fields["schema"])
-        classes = _classes_from_plain(fields["classes"])
+        classes = classes_from_plain(fields["classes"])
         n_classes = len(classes)
-        return cls(
-            model,
-            schema,
-            classes,
-            fields["intercept"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE),
-            [term_from_plain(item, schema, n_classes) for item in fields["terms"].items()],
-        )
+        intercept = fields["intercept"].numbers(n_classes, -LARGEST_SCORE, LARGEST_SCORE)
+        terms = [term_from_plain(item, schema, n_classes) for item in fields["terms"].items()]
+        averages = _averages_from_plain(fields, len(terms), n_classes)
+        return cls(model, schema, classes, intercept, terms, averages)
 
     def _score(self, X: Any, output: str) -> NDArray[np.float64]:
         table = read_table(X)
@@ -180,7 +321,8 @@ class Scorecard:
         return _run(self.terms, columns, self.intercept, table.n_rows, output)
 
 
-def _classes_from_plain(node: Node) -> NDArray[Any]:
+def classes_from_plain(node: Node) -> NDArray[Any]:
+    """Return the classes that plain data describes; ModelFormatError if it describes none."""
     classes = node.array()
     if classes.ndim != 1 or len(classes) == 0:
         raise node.error("expected a list of one class or more")
@@ -192,6 +334,38 @@ def _classes_from_plain(node: Node) -> NDArray[Any]:
     if not ordered:
         raise node.error("the classes are not in ascending order, each of them once")
     return classes
+
+
+def _averages_from_plain(
+    fields: dict[str, Node], n_terms: int, n_classes: int
+) -> list[TermAverages] | None:
+    mean, importance = fields["mean"], fields["importance"]
+    if mean.is_null() and importance.is_null():
+        return None  # the file is older than these
+    means = mean.matrix(n_terms, n_classes)
+    items = importance.items()
+    if len(items) != n_terms:
+        raise importance.error(f"expected {n_terms} numbers, got {len(items)}")
+    numbers = [np.nan if item.is_null() else item.number(0.0) for item in items]
+    return [TermAverages(*pair) for pair in zip(means, numbers, strict=True)]
+
+
+def _scorer(
+    term: Term, columns: Sequence[Column], n_rows: int, n_classes: int
+) -> Callable[[slice], NDArray[np.float64]]:
+    """Return what scores some rows by one term."""
+    zero = np.zeros(n_classes)
+
+    def score(rows: slice) -> NDArray[np.float64]:
+        places = np.arange(*rows.indices(n_rows))
+        if len(places) == n_rows:
+            return _run([term], columns, zero, n_rows, "joint")
+        some = list(columns)
+        for j in term.inputs:
+            some[j] = RowsOfColumn(columns[j], places)
+        return _run([term], some, zero, len(places), "joint")
+
+    return score
 
 
 def _shared_codes(terms: Sequence[Term], columns: Sequence[Column]) -> SharedCodes:
@@ -228,44 +402,3 @@ def _run(
         place = [*work.quadratics, *work.curves][infinite]
         raise infinite_value(columns[terms[place].inputs[0]].name)
     return out
-
-
-class Contributions(np.ndarray[Any, np.dtype[np.float64]]):
-    """Contributions to scores: an array of shape (n_rows, 1 + n_terms, n_classes) with labels.
-
-    Attributes
-    ----------
-    names : list of str
-        "(prior)", then the names of the terms.
-    classes : array
-        The classes.
-    """
-
-    names: list[str]
-    classes: NDArray[Any]
-
-    def __new__(
-        cls, values: NDArray[np.float64], names: list[str], classes: NDArray[Any]
-    ) -> Contributions:
-        """Label an array."""
-        out = values.view(cls)
-        out.names, out.classes = names, classes
-        return out
-
-    def __array_finalize__(self, source: Any) -> None:
-        """Pass the labels on to views."""
-        self.names = getattr(source, "names", [])
-        self.classes = getattr(source, "classes", np.empty(0))
-
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a tidy data frame with columns row, column, class, contribution."""
-        n_rows, n_terms, n_classes = self.shape
-        return make_frame(
-            {
-                "row": np.repeat(np.arange(n_rows), n_terms * n_classes).tolist(),
-                "column": np.tile(np.repeat(self.names, n_classes), n_rows).tolist(),
-                "class": np.tile(self.classes, n_rows * n_terms).tolist(),
-                "contribution": np.asarray(self).ravel().tolist(),
-            },
-            backend,
-        )

@@ -155,6 +155,9 @@ class _Search:
         self.top = self.null
         self.n_models = 1
         self.passes: list[tuple[int, float, int]] = []
+        # Random orders are orders of what columns say, whatever their places in the table.
+        alone = [state.loss_if(column, 1.0) for column in range(self.width)]
+        self.places = np.argsort(alone, kind="stable")
 
     def clear(self) -> None:
         """Start again without columns."""
@@ -164,10 +167,10 @@ class _Search:
         self.value = self.criterion.prior(0, 0.0) + self.state.loss()
 
     def run_pass(self, generator: np.random.RandomState) -> None:
-        for column in generator.permutation(self.width).tolist():
+        for column in generator.permutation(self.places).tolist():
             if not self.selected[column]:
                 self._try(column, 1.0)
-        for column in generator.permutation(self.width).tolist():
+        for column in generator.permutation(self.places).tolist():
             if self.selected[column]:
                 self._try(column, -1.0)
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.plain import Node, array_to_plain
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node, array_to_plain
+from lessnaive.scorecard.card import classes_from_plain
 from lessnaive.table import encode_labels, read_weights
 
 __all__ = ["ClassFrequencies"]
@@ -82,6 +83,8 @@ class ClassFrequencies:
         """Return what :meth:`to_plain` wrote; ModelFormatError if it did not write this."""
         fields = node.record("classes", "class_count")
         out = cls()
-        out.classes_ = fields["classes"].array()
-        out.class_count_ = fields["class_count"].numbers(out.classes_.size, 0.0)
+        out.classes_ = classes_from_plain(fields["classes"])
+        out.class_count_ = fields["class_count"].numbers(
+            len(out.classes_), 0.0, MOST_WEIGHT_IN_FILES
+        )
         return out

@@ -13,7 +13,7 @@ from lessnaive import _core
 from lessnaive.encoding.binning import Binning, Discretization, found_binning, quantile_edges
 from lessnaive.likelihood.base import ColumnStatistics
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Column
@@ -22,6 +22,10 @@ from lessnaive.table.column import infinite_value
 __all__ = ["NumberSummary", "find_bins"]
 
 Floats = NDArray[np.float64]
+
+# The smallest unit of weights, as in the core, and the most of these that a weight can be: all
+# weights add up to no more than 2**53.
+_LEAST_UNIT, _MOST_UNITS = 1e-100, 1e116
 
 
 class NumberSummary:
@@ -131,6 +135,26 @@ class NumberSummary:
         """Make room for new classes: class c becomes class places[c]."""
         self.core.spread_classes(places.tolist(), n_classes)
 
+    def of_classes(self, places: NDArray[np.int64]) -> NumberSummary:
+        """Return a summary of some classes; no row is of any other."""
+        n_classes, size, unit, missing, values, labels, weights, levels = self.core.__getstate__()
+        place_of = {place: i for i, place in enumerate(places.tolist())}
+        state = (
+            len(places),
+            size,
+            unit,
+            [missing[place] for place in place_of],
+            values,
+            [place_of[label] for label in labels],
+            weights,
+            [
+                (v, np.reshape(w, (-1, n_classes))[:, places].ravel().tolist(),
+                 [e[place] for place in place_of] if e else [])
+                for v, w, e in levels
+            ],
+        )  # fmt: skip
+        return self._of_state(state)
+
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor."""
         self.core.decay(factor)
@@ -165,19 +189,23 @@ class NumberSummary:
         state = (
             n_classes,
             fields["size"].integer(1, 2**31),
-            fields["unit"].number(1e-300, 1.0),
-            fields["missing"].numbers(n_classes, 0.0).tolist(),
-            rows["values"].numbers(n_rows).tolist(),
+            fields["unit"].number(_LEAST_UNIT, 1.0),
+            fields["missing"].number_list(n_classes, 0.0, MOST_WEIGHT_IN_FILES),
+            rows["values"].number_list(n_rows),
             [label.integer(0, n_classes - 1) for label in rows["labels"].items()],
-            rows["weights"].numbers(n_rows, 0.0).tolist(),
+            rows["weights"].number_list(n_rows, 0.0, _MOST_UNITS),
             [_level_from_plain(level, n_classes) for level in fields["levels"].items()],
         )
-        out = cls.__new__(cls)
-        out.core = _core.QuantileSummary.__new__(_core.QuantileSummary)
         try:
-            out.core.__setstate__(state)
+            return cls._of_state(state)
         except ValueError as error:
             raise node.error(str(error)) from None
+
+    @classmethod
+    def _of_state(cls, state: tuple[Any, ...]) -> Self:
+        out = cls.__new__(cls)
+        out.core = _core.QuantileSummary.__new__(_core.QuantileSummary)
+        out.core.__setstate__(state)
         return out
 
 
@@ -187,9 +215,9 @@ def _level_from_plain(node: Node, n_classes: int) -> tuple[list[float], list[flo
     fields = node.record("values", "weights", "error")
     n_points = len(fields["values"].items())
     return (
-        fields["values"].numbers(n_points).tolist(),
-        fields["weights"].numbers(n_points * n_classes, 0.0).tolist(),
-        fields["error"].numbers(n_classes, 0.0).tolist(),
+        fields["values"].number_list(n_points),
+        fields["weights"].number_list(n_points * n_classes, 0.0, _MOST_UNITS),
+        fields["error"].number_list(n_classes, 0.0, _MOST_UNITS),
     )
 
 

@@ -18,6 +18,9 @@ __all__ = ["RecentRows"]
 
 Floats = NDArray[np.float64]
 
+# The most that a row weighs in a file: its square is a number.
+_MOST_WEIGHT = 1e100
+
 
 class RecentRows:
     """The last rows of a stream: values, classes and weights, in bounded memory.
@@ -46,10 +49,11 @@ class RecentRows:
     def __init__(self, schema: Schema, depth: int) -> None:
         self.depth = depth
         self._columns: list[_Numbers | _Values] = [
-            _Values(depth) if named else _Numbers(depth) for named in schema.categorical
+            _Values(0) if named else _Numbers(0) for named in schema.categorical
         ]
-        self._labels = np.zeros(depth, dtype=np.int64)
-        self._weights = np.zeros(depth)
+        # There is room for as many rows as have come, and no more than `depth`.
+        self._labels = np.zeros(0, dtype=np.int64)
+        self._weights = np.zeros(0)
         self._next = 0
         self._count = 0
 
@@ -78,6 +82,7 @@ class RecentRows:
         """
         last = slice(max(len(labels) - self.depth, 0), len(labels))
         read = [m.read(column) for m, column in zip(self._columns, columns, strict=True)]
+        self._make_room(self._count + last.stop - last.start)
         places = (self._next + np.arange(last.stop - last.start)) % self.depth
         for mine, rows in zip(self._columns, read, strict=True):
             mine.put(places, rows, last)
@@ -86,6 +91,17 @@ class RecentRows:
         self._weights[places] = 1.0 if weights is None else weights[last]
         self._next = int(self._next + len(places)) % self.depth
         self._count = min(self._count + len(places), self.depth)
+
+    def _make_room(self, n_rows: int) -> None:
+        """Make room for so many rows; as long as it grows, the first row is at place 0."""
+        room = len(self._labels)
+        if min(n_rows, self.depth) <= room:
+            return
+        more = min(max(n_rows, 2 * room), self.depth) - room
+        self._labels = np.concatenate([self._labels, np.zeros(more, dtype=np.int64)])
+        self._weights = np.concatenate([self._weights, np.zeros(more)])
+        for column in self._columns:
+            column.grow(more)
 
     def spread_classes(self, places: NDArray[np.int64]) -> None:
         """Make room for new classes: class c becomes class places[c]."""
@@ -96,7 +112,7 @@ class RecentRows:
         for j, named in enumerate(schema.categorical):
             kind = _Values if named else _Numbers
             if not isinstance(self._columns[j], kind):
-                self._columns[j] = kind(self.depth)
+                self._columns[j] = kind(len(self._labels))
 
     def training(self, schema: Schema, classes: NDArray[Any]) -> Training:
         """Return the rows, the oldest first, as what a model learns from."""
@@ -130,15 +146,16 @@ class RecentRows:
     def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
         """Return the rows that plain data describes; ModelFormatError if it describes none."""
         fields = node.record("depth", "labels", "weights", "columns")
-        out = cls(schema, fields["depth"].integer(1, 2**31))
+        out = cls(schema, fields["depth"].integer(1, 2**62))
         labels = [label.integer(0, n_classes - 1) for label in fields["labels"].items()]
         n_rows, items = len(labels), fields["columns"].items()
         if n_rows > out.depth:
             raise fields["labels"].error(f"expected no more than {out.depth} rows, got {n_rows}")
         if len(items) != len(schema):
             raise fields["columns"].error(f"expected {len(schema)} columns, got {len(items)}")
+        out._make_room(n_rows)
         out._labels[:n_rows] = labels
-        out._weights[:n_rows] = fields["weights"].numbers(n_rows, 0.0)
+        out._weights[:n_rows] = fields["weights"].numbers(n_rows, 0.0, _MOST_WEIGHT)
         for column, item in zip(out._columns, items, strict=True):
             column.read_plain(item, n_rows)
         out._count, out._next = n_rows, n_rows % out.depth
@@ -148,8 +165,11 @@ class RecentRows:
 class _Numbers:
     """The last values of a numeric column."""
 
-    def __init__(self, depth: int) -> None:
-        self._values = np.full(depth, np.nan)
+    def __init__(self, room: int) -> None:
+        self._values = np.full(room, np.nan)
+
+    def grow(self, more: int) -> None:
+        self._values = np.concatenate([self._values, np.full(more, np.nan)])
 
     def read(self, column: Column) -> NDArray[Any]:
         values = column.numbers()
@@ -180,9 +200,12 @@ class _Numbers:
 class _Values:
     """The last values of a categorical column, as codes: 0 is missing."""
 
-    def __init__(self, depth: int) -> None:
-        self._codes = np.zeros(depth, dtype=np.int32)
+    def __init__(self, room: int) -> None:
+        self._codes = np.zeros(room, dtype=np.int32)
         self._code_of: dict[Value, int] = {}
+
+    def grow(self, more: int) -> None:
+        self._codes = np.concatenate([self._codes, np.zeros(more, dtype=np.int32)])
 
     def read(self, column: Column) -> Coded:
         return column.coded()

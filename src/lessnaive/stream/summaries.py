@@ -14,7 +14,7 @@ from lessnaive.encoding.binning import MOST_WEIGHT, Binning
 from lessnaive.likelihood.base import ColumnStatistics, SumsByClass
 from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS, summed_from_plain
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.stream.batch import Batch, StreamColumn
 from lessnaive.stream.bins import find_binnings, last_due
@@ -119,11 +119,26 @@ class StreamStatistics:
 
     def with_classes(self, found: NDArray[Any]) -> tuple[Self, NDArray[np.int64]]:
         """Statistics that know these classes too (a copy if some are new), and their places."""
-        known = {label: place for place, label in enumerate(self.classes.tolist())}
-        new = [label for label in found.tolist() if label not in known]
-        if not new:
+        if self.check_classes(found):
+            known = {label: place for place, label in enumerate(self.classes.tolist())}
             places = [known[label] for label in found.tolist()]
             return self, np.array(places, dtype=np.int64)
+        classes = np.unique(np.concatenate([self.classes, found]))
+        grown = copy.deepcopy(self)
+        moved = np.searchsorted(classes, self.classes)
+        grown.classes = classes
+        grown.class_count = np.zeros(len(classes))
+        grown.class_count[moved] = self.class_count
+        for column in grown.columns:
+            column.spread_classes(moved, len(classes))
+        return grown, np.searchsorted(classes, found)
+
+    def check_classes(self, found: NDArray[Any]) -> bool:
+        """Whether all of these classes are known; ValueError if any cannot be added."""
+        known = set(self.classes.tolist())
+        new = [label for label in found.tolist() if label not in known]
+        if not new:
+            return True
         if self.fixed:
             raise ValueError(
                 f"y holds the class {new[0]!r}, which is not among the classes given in the first "
@@ -134,15 +149,7 @@ class StreamStatistics:
                 f"Unknown label type: y holds {new[0]!r}, but the classes so far are "
                 f"{self.classes.tolist()}: convert all labels to one type."
             )
-        classes = np.unique(np.concatenate([self.classes, found]))
-        grown = copy.deepcopy(self)
-        moved = np.searchsorted(classes, self.classes)
-        grown.classes = classes
-        grown.class_count = np.zeros(len(classes))
-        grown.class_count[moved] = self.class_count
-        for column in grown.columns:
-            column.spread_classes(moved, len(classes))
-        return grown, np.searchsorted(classes, found)
+        return False
 
     def with_columns(self, parameters: StreamParameters, names: Sequence[str]) -> Self:
         """Statistics with more columns (a copy), of which no row so far had a value.
@@ -222,6 +229,8 @@ class StreamStatistics:
             Sample weights.
         """
         self._check_kinds(parameters)
+        if weights is not None and self.seen + float(weights.sum()) > MOST_WEIGHT_IN_FILES:
+            raise ValueError("the weights of all rows add up to more than 1e300: scale them down.")
         batch = Batch.read(self.columns, columns, labels, weights, parameters.forgetting)
         if self._summarized(parameters) and self.seen + batch.weight > MOST_WEIGHT:
             raise ValueError("the weights of all rows add up to more than 2**53: scale them down.")
@@ -231,13 +240,26 @@ class StreamStatistics:
         # From here on nothing can go wrong.
         if due > 0:
             self._add(parameters, batch.rows(0, due))
-            self.binnings = find_binnings(parameters, dict(enumerate(self.columns)))
+            self.binnings = find_binnings(parameters, dict(enumerate(self._seen_classes())))
             self.found_at = float(reached[due - 1])
         if due < len(labels):
             self._add(parameters, batch.rows(due, len(labels)))
         for j, sums in batch.sums.items():
             cast(SumsByClass, self.columns[j]).adopt(sums)
         self.seen = float(reached[-1])
+
+    def _seen_classes(self) -> Sequence[StreamColumn]:
+        """Columns without the classes of which no row has come so far, unless they were given.
+
+        Bins depend on the number of classes, and must not on what comes later in a batch.
+        """
+        seen = np.flatnonzero(self.class_count)
+        if self.fixed or len(seen) == len(self.classes):
+            return self.columns
+        return [
+            column if isinstance(column, SumsByClass) else column.of_classes(seen)
+            for column in self.columns
+        ]
 
     def _add(self, parameters: StreamParameters, batch: Batch) -> None:
         weights, decay = batch.decayed()
@@ -330,9 +352,10 @@ class StreamStatistics:
         """
         fields = node.record("fixed_classes", "class_count", "columns", optional=("seen", "bins"))
         out = cls(schema, classes, fixed=fields["fixed_classes"].flag())
-        out.class_count = fields["class_count"].numbers(len(classes), 0.0)
-        given = not fields["seen"].is_null()
-        out.seen = fields["seen"].number(0.0) if given else float(out.class_count.sum())
+        out.class_count = fields["class_count"].numbers(len(classes), 0.0, MOST_WEIGHT_IN_FILES)
+        out.seen = float(out.class_count.sum())
+        if not fields["seen"].is_null():
+            out.seen = fields["seen"].number(0.0, MOST_WEIGHT_IN_FILES)
         out.columns = [
             _column_from_plain(item, named, len(classes))
             for item, named in zip(
@@ -341,7 +364,7 @@ class StreamStatistics:
         ]
         if not fields["bins"].is_null():
             bins = fields["bins"].record("found_at", "columns")
-            out.found_at = bins["found_at"].number(0.0)
+            out.found_at = bins["found_at"].number(0.0, MOST_WEIGHT_IN_FILES)
             for j, item in enumerate(_per_column(bins["columns"], schema)):
                 if not item.is_null():
                     kind = Groups if schema.categorical[j] else Intervals
@@ -349,7 +372,7 @@ class StreamStatistics:
         return out
 
 
-def _per_column(node: Node, schema: Schema) -> list[Node]:
+def _per_column(node: Node, schema: Schema) -> Sequence[Node]:
     items = node.items()
     if len(items) != len(schema):
         raise node.error(f"expected {len(schema)} columns, got {len(items)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from lessnaive import _core
 from lessnaive.encoding.binning import Binning, group_counts
 from lessnaive.likelihood.base import ColumnStatistics
 from lessnaive.likelihood.counts import ValueCounts
-from lessnaive.plain import Node
+from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard.terms.encodings import Groups
 from lessnaive.stream.settings import StreamParameters
 from lessnaive.table import Coded, Column, Value
@@ -60,6 +61,13 @@ class KeptValues(ValueCounts):
         out = cls(len(counts.missing), counts.levels, most)
         out.counts, out.missing = counts.counts.copy(), counts.missing.copy()
         out._declared = counts._declared
+        return out
+
+    def of_classes(self, places: NDArray[np.int64]) -> KeptValues:
+        """Return the counts of some classes; no row is of any other."""
+        out = copy.copy(self)
+        out.counts, out.missing = self.counts[:, places], self.missing[places]
+        out.rest = self.rest[places]
         return out
 
     def decay(self, factor: float) -> None:
@@ -201,8 +209,8 @@ class KeptValues(ValueCounts):
         rest, node = node.pop("rest")
         bound, node = node.pop("bound")
         out = super().from_plain(node, n_classes)
-        out.rest = rest.numbers(n_classes, 0.0)
-        out.bound = bound.numbers(len(out.levels), 0.0)
+        out.rest = rest.numbers(n_classes, 0.0, MOST_WEIGHT_IN_FILES)
+        out.bound = bound.numbers(len(out.levels), 0.0, MOST_WEIGHT_IN_FILES)
         return out
 
 

@@ -134,7 +134,7 @@ class ObjectColumn(Column):
 
     def numbers(self) -> NDArray[Any]:
         """Values as an array of floats, NaN where missing."""
-        return numbers_of_objects(self._values, self.kind)
+        return numbers_of_objects(self._values, self.kind, self.name)
 
     def coded(self) -> Coded:
         """Values as codes."""

@@ -146,7 +146,7 @@ class NumericSeries(SeriesColumn):
             series = series.cast(nw.Int8)
         elif series.dtype in (nw.Decimal, nw.Int128, nw.UInt128):
             series = series.cast(nw.Float64)
-        values = series.to_numpy()
+        values = _to_numpy(series)
         if values.dtype.kind in "iuf" and 2 <= values.dtype.itemsize <= 8:
             return values.astype(np.float32) if values.dtype == np.float16 else values
         return values if values.dtype.kind in "iu" else values.astype(np.float64)
@@ -165,6 +165,43 @@ class NumericSeries(SeriesColumn):
         if values.dtype.kind == "f":
             values = np.where(np.isnan(values), -1, values).astype(np.int8)
         return Coded(values, 1, (False, True))
+
+
+def _to_numpy(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return numbers as an array.
+
+    Those of Arrow are read from its memory: its own ``to_numpy`` imports pandas, which takes longer
+    than to predict a table.
+    """
+    native = series.to_native()
+    if type(native).__module__.partition(".")[0] != "pyarrow" or not series.dtype.is_numeric():
+        return series.to_numpy()
+    if native.null_count:
+        if series.dtype.is_integer():
+            native = native.cast("float64", safe=False)
+        native = native.fill_null(_arrow_nan(native.type))
+    return _arrow_memory(native)
+
+
+def _arrow_nan(kind: Any) -> Any:
+    """Return NaN as a scalar of Arrow, which imports pandas to make one of a Python float."""
+    import pyarrow as pa
+
+    memory = pa.py_buffer(np.array([np.nan], dtype=kind.to_pandas_dtype()))
+    return pa.Array.from_buffers(kind, 1, [None, memory])[0]
+
+
+def _arrow_memory(values: Any) -> NDArray[Any]:
+    """Return numbers of Arrow without gaps as an array."""
+    whole = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    parts = whole.chunks if hasattr(whole, "chunks") else [whole]
+    dtype = np.dtype(whole.type.to_pandas_dtype())
+    arrays = [
+        np.frombuffer(part.buffers()[1], dtype, part.offset + len(part))[part.offset :]
+        for part in parts
+        if len(part)
+    ]
+    return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, np.empty(0, dtype)])
 
 
 def _is_inexact(values: NDArray[Any]) -> bool:
@@ -188,7 +225,7 @@ class TemporalSeries(SeriesColumn):
             series = self._series
             series = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
             microseconds = series.dt.timestamp("us")
-        return microseconds.to_numpy().astype(np.float64) / 1e6
+        return _to_numpy(microseconds).astype(np.float64) / 1e6
 
     def coded(self) -> Coded:
         """Values as codes."""
@@ -314,7 +351,7 @@ def _encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
     offset = _OFFSETS.get(str(kind))
     if offset is None or not hasattr(texts, "buffers"):
         encoded = texts.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = _arrow_memory(encoded.indices.fill_null(-1))
         return codes, encoded.dictionary.to_pylist()
     valid, offsets, data = (_bytes_of(buffer) for buffer in texts.buffers())
     assert offsets is not None

@@ -42,14 +42,24 @@ def is_missing(value: Any) -> bool:
     return bool(value != value)
 
 
-def numbers_of_objects(values: Objects, kind: Kind) -> NDArray[np.float64]:
+def numbers_of_objects(values: Objects, kind: Kind, name: str) -> NDArray[np.float64]:
     """Values as floats, NaN where missing; dates and durations as seconds."""
     if kind is Kind.DATETIME:
         instants = [_utc(value) for value in _blank(values, np.datetime64("NaT"))]
         return seconds(np.array(instants, dtype="datetime64[us]"))
     if kind is Kind.DURATION:
         return seconds(np.array(_blank(values, np.timedelta64("NaT")), dtype="timedelta64[us]"))
-    return np.array(_blank(values, np.nan), dtype=np.float64)
+    try:
+        return np.array(_blank(values, np.nan), dtype=np.float64)
+    except OverflowError:
+        raise _too_large(name) from None
+
+
+def _too_large(name: str) -> TableError:
+    return TableError(
+        f"Column {name!r} holds a number too large for a float (above 1.8e308): rescale the "
+        "column, or convert its values to text if they are names."
+    )
 
 
 class Factorized(NamedTuple):
@@ -75,7 +85,11 @@ def factorize_objects(values: Objects, name: str) -> Factorized:
             place.append(-1)
             continue
         kinds.add(_kind_of(type(value)))
-        place.append(levels.setdefault(_plain(value), len(levels)))
+        try:
+            level = _plain(value)
+        except OverflowError:  # of a fraction
+            raise _too_large(name) from None
+        place.append(levels.setdefault(level, len(levels)))
     place.append(-1)  # what a code of -1 stands for
     codes = np.array(place, dtype=np.min_scalar_type(-max(len(levels), 1)))[raw]
     return Factorized(codes, list(levels), _common_kind(kinds, values))

@@ -102,7 +102,8 @@ class Schema:
                 f"X has no column {_listed(missing)}, which the model was fitted with: add it "
                 "(missing values are fine)."
             )
-        extra = [name for name in table.names if name not in set(self.names)]
+        known = set(self.names)
+        extra = [name for name in table.names if name not in known]
         if extra and not self._warned:
             self._warned = True
             warn_caller(

@@ -8,16 +8,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 
-from lessnaive.exceptions import TableError, warn_caller
+from lessnaive.exceptions import EmptyColumnWarning, TableError, warn_caller
+from lessnaive.table.class_weight import times_class_weight
 from lessnaive.table.column import Coded, Column, factorize_numbers
 from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
 from lessnaive.table.rows import RowsOfColumn, cached
 from lessnaive.table.schema import Schema
 
-__all__ = ["Training", "encode_labels", "no_values", "read_training", "read_weights"]
+__all__ = [
+    "Training",
+    "encode_labels",
+    "no_values",
+    "read_training",
+    "read_weights",
+    "warn_of_empty",
+]
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,9 @@ class Training:
         )
 
 
-def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any) -> Training:
+def read_training(
+    X: Any, y: Any, sample_weight: Any, categorical_features: Any, class_weight: Any = None
+) -> Training:
     """Read what a supervised ``fit`` is given.
 
     Parameters
@@ -95,6 +104,8 @@ def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any)
         Weight of each row.
     categorical_features : "from_dtype", "all", or names, positions or a mask
         Which columns are categorical.
+    class_weight : "balanced", mapping or None, default=None
+        What the weights of the rows of each class are multiplied by.
 
     Returns
     -------
@@ -108,6 +119,8 @@ def read_training(X: Any, y: Any, sample_weight: Any, categorical_features: Any)
             f"The target has one class only ({classes.tolist()[0]!r}): a classifier needs rows "
             "of at least two classes."
         )
+    if class_weight is not None:
+        weights = times_class_weight(weights, class_weight, classes, labels)
     return Training(table, Schema.of(table, categorical_features), classes, labels, weights)
 
 
@@ -164,7 +177,10 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: give one weight per row"
         )
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    try:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("sample_weight holds a number too large for a float.") from None
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight holds NaN or infinite values: give finite weights.")
     if (weights < 0).any():
@@ -185,11 +201,13 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(
             "requires y to be passed, but the target y is None: pass one label per row."
         )
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    values = _as_numpy(y)
     if values.dtype.kind == "U" and isinstance(y, list | tuple):
         # numpy made everything text, NaN as well
         values = values if all(isinstance(label, str) for label in y) else np.array(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
         warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
@@ -210,6 +228,14 @@ def _label_array(y: Any, n_rows: int) -> NDArray[Any]:
     if values.dtype.kind in "ST":
         values = values.astype(str)
     return values
+
+
+def _as_numpy(y: Any) -> NDArray[Any]:
+    if type(y).__module__.partition(".")[0] == "pyarrow":
+        if hasattr(y.type, "index_type"):  # a dictionary
+            y = y.cast(y.type.value_type)
+        return np.asarray(y.to_numpy(zero_copy_only=False))
+    return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
 
 
 def _factorize(values: NDArray[Any]) -> Coded:
@@ -255,4 +281,18 @@ def _continuous_labels() -> ValueError:
     return ValueError(
         "Unknown label type: continuous. The target of a classifier must be made of classes, "
         "not of quantities; bin it first."
+    )
+
+
+def warn_of_empty(names: Sequence[str], n_columns: int) -> None:
+    """Warn of all columns without a single value at once; an error if there are no others."""
+    if not names:
+        return
+    if len(names) == n_columns:
+        raise TableError("No column has a single value, every row is missing in all of them.")
+    listed = ", ".join(map(repr, names))
+    what = "Column" if len(names) == 1 else "Columns"
+    has = "has" if len(names) == 1 else "have"
+    warn_caller(
+        f"{what} {listed} {has} no values, every row is missing: left out.", EmptyColumnWarning
     )

@@ -19,7 +19,7 @@ from lessnaive.cli.streaming.parquet_rows import ParquetRows, is_parquet
 from lessnaive.cli.streaming.rows import BadRow, Place, Rows, Span, refuse
 from lessnaive.cli.streaming.source import Stamp, stamp_of
 from lessnaive.cli.streaming.types import Columns
-from lessnaive.cli.training import warn_of_traps
+from lessnaive.cli.training import question_target, warn_of_traps
 
 __all__ = ["Batch", "Passed", "Tables"]
 
@@ -115,8 +115,10 @@ class Tables:
         sample = rows.sample(_SAMPLE).drop_columns(list(dict.fromkeys(learning.drop)))
         for name in sample.column_names:
             if name not in (learning.target, learning.weight, *learning.categorical):
-                warn_of_traps(name, sample.column(name))
+                warn_of_traps(name, sample.column(name), self._files[0].dialect)
         target, weight, names = learning.target, learning.weight, learning.categorical
+        if pa.types.is_integer(sample.schema.field(target).type):
+            question_target(sample.column(target).drop_null().to_numpy(), target)
         self.columns = Columns.of(sample.schema, target, weight, names)
         return self.columns
 

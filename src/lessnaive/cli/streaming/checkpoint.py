@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -119,7 +121,10 @@ class Checkpoints:
         try:
             root = Node(parse_json(data))
             _check_origin(root, self._settings)
-            state = _state(root)
+            given, rest = root.pop("checksum")
+            if given.text() != _checksum(rest.plain()):
+                raise root.error("its checksum is not that of its content")
+            state = _state(rest)
         except ModelFormatError as error:
             problem = str(error).removesuffix(".")
             raise InputError(f"{self._path} is damaged ({problem}): {_REMEDY}.") from None
@@ -139,7 +144,9 @@ class Checkpoints:
         """Write a checkpoint, unless nothing is new."""
         if state.n_read > self._kept:
             with whole_file(self._path) as file:
-                pieces = chain(json_lines(_to_plain(state, self._settings)), "\n")
+                document = _to_plain(state, self._settings)
+                document["checksum"] = _checksum(document)
+                pieces = chain(json_lines(document), "\n")
                 file.writelines(piece.encode() for piece in pieces)
             self._kept = state.n_read
 
@@ -163,6 +170,14 @@ def _locked(folder: str) -> int | None:
         os.close(lock)
         return None
     return lock
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    """Return what tells that the content is as it was written."""
+    digest = hashlib.sha256()
+    for piece in json_lines(document):
+        digest.update(piece.encode(errors="surrogatepass"))
+    return digest.hexdigest()
 
 
 def _to_plain(state: State, settings: dict[str, Any]) -> dict[str, Any]:
@@ -216,7 +231,7 @@ def _state(root: Node) -> State:
     bad = fields["bad_rows"].record("count", "first")
     first = None
     if not bad["first"].is_null():
-        first = BadRow(*(item.text() for item in bad["first"].items()))
+        first = BadRow(*(item.text() for item in _as_many(bad["first"], BadRow)))
     prequential = Prequential.from_plain(fields["prequential"])
     columns = Columns.from_plain(fields["columns"])
     state = State(from_document(fields["model"]), columns, prequential.window)
@@ -225,14 +240,27 @@ def _state(root: Node) -> State:
     state.baseline_prequential = Prequential.from_plain(fields["baseline_prequential"])
     state.passed = [_passed(item) for item in fields["tables"].items()]
     state.n_read = fields["n_read"].integer(0, _LARGEST)
+    if state.n_read and not state.passed:
+        raise fields["tables"].error(f"expected the tables that the {state.n_read} rows are of")
+    if state.n_read < prequential.n_rows:
+        raise fields["n_read"].error(f"expected {prequential.n_rows} rows or more")
     state.n_bad, state.first_bad = bad["count"].integer(0, _LARGEST), first
     return state
 
 
 def _passed(node: Node) -> Passed:
     fields = node.record("path", "place", "stamp")
-    place = Place(*(item.integer(0, _LARGEST) for item in fields["place"].items()))
+    place = Place(*(item.integer(0, _LARGEST) for item in _as_many(fields["place"], Place)))
     stamp = None
     if not fields["stamp"].is_null():
-        stamp = Stamp(*(item.integer(-_LARGEST, _LARGEST) for item in fields["stamp"].items()))
+        parts = _as_many(fields["stamp"], Stamp)
+        stamp = Stamp(*(item.integer(-_LARGEST, _LARGEST) for item in parts))
     return Passed(fields["path"].text(), place, stamp)
+
+
+def _as_many(node: Node, kind: Any) -> Sequence[Node]:
+    """Return the items of a list, as many as the tuple has that is to be made of them."""
+    items = node.items()
+    if len(items) != len(kind._fields):
+        raise node.error(f"expected {len(kind._fields)} items, got {len(items)}")
+    return items

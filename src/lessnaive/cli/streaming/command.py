@@ -10,10 +10,11 @@ import click
 
 import lessnaive
 from lessnaive._sklearn import check_parameters
-from lessnaive.cli.app import app
-from lessnaive.cli.display import Display, printable
+from lessnaive.cli.command_class import Command
+from lessnaive.cli.dialect import Dialect
+from lessnaive.cli.display import Display, counted, printable
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.estimators import stream_learners
+from lessnaive.cli.estimators import STREAM_LEARNERS
 from lessnaive.cli.options import Learning, learning_options, output_option, tables_options
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.batches import Tables
@@ -22,13 +23,14 @@ from lessnaive.cli.streaming.interrupts import Interrupted, Interrupts
 from lessnaive.cli.streaming.learning import learn_stream
 from lessnaive.cli.streaming.progress import shown_progress
 from lessnaive.cli.streaming.view import show_stream
-from lessnaive.cli.views import counted
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
 from lessnaive.export.estimator_parameters import parameters_to_plain
 from lessnaive.stream import CurvePoint
 
+__all__ = ["stream_command"]
 
-@app.command("stream", short_help="Learn a model from endless tables in one pass.")
+
+@click.command("stream", cls=Command)
 @output_option(
     "The model file to write; with --checkpoint, model.json in its folder unless given.",
     required=False,
@@ -104,7 +106,7 @@ def stream_command(
     if curve is not None:
         check_output(curve, TABLE_ENDINGS)
     estimator = _streaming_estimator(learning)
-    settings = _settings(learning, estimator, files[0], batch_size, window, skip_bad_rows)
+    settings = _settings(learning, estimator, files[0].dialect, batch_size, window, skip_bad_rows)
     checkpoints = None if folder is None else Checkpoints(folder, settings, every)
     kept = None
     if checkpoints is not None:
@@ -114,14 +116,14 @@ def stream_command(
         kept = checkpoints.read()
     display = Display()
     tables = Tables(files, learning.drop, skip_bad=skip_bad_rows)
-    if kept is None:
-        state = State(estimator, tables.begin(learning), window)
-    else:
-        state = kept
-        tables.resume(state.columns, state.passed)
-        display.line(f"going on after {counted(state.n_read, 'row')}, kept in {folder}")
+    state = kept
     with Interrupts() as interrupts:
         try:
+            if state is None:
+                state = State(estimator, tables.begin(learning), window)
+            else:
+                tables.resume(state.columns, state.passed)
+                display.line(f"going on after {counted(state.n_read, 'row')}, kept in {folder}")
             with shown_progress(state.prequential) as progress:
                 learn_stream(state, tables, batch_size, checkpoints, interrupts, progress)
         except Interrupted as end:
@@ -158,7 +160,7 @@ def _streaming_estimator(learning: Learning) -> Any:
             raise InputError(str(error.__cause__)) from None
         raise InputError(
             f"{learning.model_name} cannot learn from a stream: choose "
-            f"{' or '.join(stream_learners())}."
+            f"{' or '.join(STREAM_LEARNERS)}."
         ) from None
     try:
         check_parameters(estimator)
@@ -170,7 +172,7 @@ def _streaming_estimator(learning: Learning) -> Any:
 def _settings(
     learning: Learning,
     estimator: Any,
-    file: TableFile,
+    dialect: Dialect,
     batch_size: int,
     window: int,
     skip_bad_rows: bool,
@@ -182,17 +184,24 @@ def _settings(
         "--drop": sorted(set(learning.drop)),
         "--model": learning.model_name,
         **{f"--set {name}": value for name, value in parameters_to_plain(estimator).items()},
-        "--missing": sorted(set(file.missing)),
-        "--separator": file.separator,
+        "--missing": sorted(set(dialect.missing)),
+        "--separator": dialect.separator,
+        "--decimal": dialect.decimal,
+        "--thousands": dialect.thousands,
+        "--unit": sorted(set(dialect.units)),
+        "--encoding": dialect.encoding,
         "--batch-size": batch_size,
         "--window": window,
         "--skip-bad-rows": skip_bad_rows,
     }
 
 
-def _say_how_to_go_on(state: State, checkpoints: Checkpoints | None) -> None:
-    rows = counted(state.n_read, "row")
-    if checkpoints is None:
+def _say_how_to_go_on(state: State | None, checkpoints: Checkpoints | None) -> None:
+    n_read = 0 if state is None else state.n_read
+    rows = counted(n_read, "row")
+    if n_read == 0:
+        text = "stopped before the first batch was learned; nothing is kept."
+    elif checkpoints is None:
         text = f"stopped after {rows}; nothing is kept without --checkpoint."
     else:
         text = (

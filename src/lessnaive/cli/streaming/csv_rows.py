@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
+from lessnaive.cli.csv_parsing import parse_csv
+from lessnaive.cli.dialect import ENCODING_HINT, binary_data
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.reading import MISSING, TableFile
+from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.records import RecordReader
 from lessnaive.cli.streaming.rows import BadRow, Place, Rows, Span
 from lessnaive.cli.streaming.types import Columns, Types, plural
@@ -82,14 +83,14 @@ class CsvRows(Rows):
         if not data.strip(b"\xef\xbb\xbf\r\n"):
             raise InputError(f"{self.name} is empty.")
         if b"\0" in data:
-            raise InputError(
-                f"{self.name} is not a CSV file: it holds binary data, not text in UTF-8."
-            )
+            raise binary_data(self.name, 1 + data[: data.find(b"\0")].count(b"\n"))
         try:
             lines = data.decode("utf-8-sig").strip("\r\n").splitlines(keepends=True)
         except UnicodeDecodeError:
-            raise InputError(f"the header of {self.name} is not UTF-8 text.") from None
-        names = next(csv.reader(lines, delimiter=self._file.separator))
+            raise InputError(
+                f"the header of {self.name} is not UTF-8 text: {ENCODING_HINT}."
+            ) from None
+        names = next(csv.reader(lines, delimiter=self._records.separator))
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
             raise InputError(
@@ -99,9 +100,11 @@ class CsvRows(Rows):
         return names
 
     def _misshapen(self, count: int) -> dict[int, str]:
-        """Find records that have more or fewer cells than there are columns."""
+        """Find records that have more or fewer cells than there are columns, or hold NUL bytes."""
         cells, width = self._records.cells[:count], len(self.names)
-        return {
+        data = self._records.data(range(count))
+        nul = [p for p in range(count) if b"\0" in self._records.data([p])] if b"\0" in data else []
+        return dict.fromkeys(nul, "a NUL byte, which text does not hold") | {
             place: f"{cells[place]} {'cell' if cells[place] == 1 else 'cells'}, but {width} in the "
             "header"
             for place in np.flatnonzero(cells != width).tolist()
@@ -113,18 +116,14 @@ class CsvRows(Rows):
         data = self._records.data(places)
         memory = pa.BufferOutputStream()  # no bytes of Python for the threads of Arrow
         memory.write(data)
-        return arrow_csv.read_csv(
+        return parse_csv(
             pa.BufferReader(memory.getvalue()),
-            arrow_csv.ReadOptions(
-                column_names=self.names, block_size=len(data) + 1, use_threads=False
-            ),
-            arrow_csv.ParseOptions(delimiter=self._file.separator, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(names),
-                null_values=[*MISSING, *self._file.missing],
-                strings_can_be_null=True,
-            ),
+            self._file.dialect,
+            self._records.separator,
+            types,
+            names=self.names,
+            columns=list(names),
+            size=len(data),
         )
 
     def _is_readable(self, places: Sequence[int], types: Types) -> bool:
@@ -154,4 +153,4 @@ class CsvRows(Rows):
                 f"column {name!r} holds {cell!r}, but held {plural(kind)} before (if it means "
                 f"missing, use --missing {cell!r})"
             )
-        return "it is not UTF-8 text"
+        return f"it is not UTF-8 text ({ENCODING_HINT})"

@@ -40,7 +40,7 @@ class ParquetRows(Rows):
 
     def __init__(self, file: TableFile) -> None:
         self.name = file.name
-        self._missing = file.missing
+        self._missing = file.dialect.missing
         try:
             self._file = parquet.ParquetFile(file.path)
         except (pa.ArrowException, OSError) as error:

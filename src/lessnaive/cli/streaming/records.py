@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.cli.dialect import HEAD_BYTES
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.rows import Place
@@ -36,6 +37,8 @@ class RecordReader:
     ----------
     place : Place
         The place before the first record that is there.
+    separator : str
+        What stands between two cells.
     """
 
     _text: bytes  # begins with a record
@@ -46,6 +49,7 @@ class RecordReader:
         self.place = Place()
         self._file = file
         self._source = Source(file)
+        self.separator = file.dialect.separator_of(file.path, self._source.head(HEAD_BYTES))
         self._forget()
 
     def __len__(self) -> int:
@@ -68,7 +72,7 @@ class RecordReader:
             block = self._source.read(_BLOCK)
             self._at_end = not block
             self._text = rest + block
-            found = _core.find_records(self._text, self._file.separator, self._at_end)
+            found = _core.find_records(self._text, self.separator, self._at_end)
             self._ends, self._lines, self._nexts, self._cells, is_open = found
             self._first = 0
             unfinished = len(self._text) - self._end_of(len(self))

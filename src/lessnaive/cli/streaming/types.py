@@ -9,7 +9,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from lessnaive.cli.errors import InputError
-from lessnaive.plain import Node
+from lessnaive.plain import Node, shown
 
 __all__ = ["Columns", "Types", "plural", "usual_type"]
 
@@ -148,4 +148,8 @@ class Columns:
             name: None if entry.is_null() else _TYPES[entry.choice(_TYPES)]
             for name, entry in entries.items()
         }
-        return cls(fields["target"].text(), weight, types)
+        target = fields["target"].text()
+        for name in (target, weight):
+            if name is not None and name not in types:
+                raise fields["types"].error(f"the column {shown(name)} is missing")
+        return cls(target, weight, types)

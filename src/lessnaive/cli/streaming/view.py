@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from lessnaive.cli.display import Display
+from lessnaive.cli.display import Display, counted
 from lessnaive.cli.streaming.checkpoint import State
-from lessnaive.cli.views import counted
 
 __all__ = ["show_stream"]
 

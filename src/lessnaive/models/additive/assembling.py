@@ -11,6 +11,7 @@ from lessnaive.models.additive.basis import Curve, Levels, NumericPiece, PairCel
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design
+from lessnaive.models.additive.monotone import without_rounding
 from lessnaive.models.additive.pair_models import BoostedPairs
 from lessnaive.models.additive.path import centred
 from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
@@ -147,7 +148,8 @@ class Assembly:
         term = PiecewiseTerm.total(parts, counts)
         if not counts[0].any():
             term.missing = np.zeros(n_classes)
-        return term
+        sign = int(self._inputs.signs[place])
+        return without_rounding(term, sign) if sign else term
 
     def _pair_term(self, pair: Pair) -> Term:
         parts = self._pairs[pair]

@@ -14,6 +14,7 @@ from lessnaive import _core
 from lessnaive.models.additive.columns import Codes, Numbers, code_type
 
 __all__ = [
+    "LARGEST_ON_A_CURVE",
     "Bins",
     "Curve",
     "Encoded",
@@ -37,6 +38,8 @@ _NO_VALUES = np.empty(0)
 
 # Standard deviations at which a line ends.
 LINE_END = 5.0
+# Numbers larger than this are binned only: sums of them may overflow.
+LARGEST_ON_A_CURVE = 1e300
 # Knots closer than this, relative to the largest, count as one.
 _CLOSEST = 1e-10
 
@@ -230,35 +233,52 @@ def bin_codes(column: Numbers, cuts: Floats) -> Codes:
 
 
 def quantile_cuts(column: Numbers, n_bins: int) -> Floats:
-    """Return cuts between neighbouring values that give about equal weight to all bins."""
-    values, below = column.ordered
-    distinct = column.distinct
+    """Return cuts between neighbouring values, for bins of weights as equal as values allow.
+
+    Each bin takes its share of the weight that is left, so that a value of large weight does not
+    cost the others their bins.
+    """
+    distinct, up_to = column.distinct, column.weight_up_to
     if len(distinct) < 2:
         return np.empty(0)
-    if len(distinct) <= n_bins:
-        place = np.arange(1, len(distinct))
-    else:
-        wanted = np.floor(np.arange(1, n_bins) * below[-1] / n_bins + 1e-9)
-        at = values[np.minimum(np.searchsorted(below, wanted, side="right"), len(values) - 1)]
-        place = np.searchsorted(distinct, np.unique(at[at > distinct[0]]))
+    place = np.arange(1, len(distinct))
+    if len(distinct) > n_bins:
+        place = np.array(_shares(up_to, 0.0, n_bins))
     low, high = distinct[place - 1], distinct[place]
     middle = low / 2 + high / 2
     return np.asarray(np.where((low <= middle) & (middle < high), middle, low))
 
 
 def hat_of(column: Numbers, n_knots: int, penalty: float, fusion: float) -> Hat | None:
-    """Return a curve with knots at quantiles, or None if there are not two of them."""
-    values, below = column.ordered
-    if len(values) == 0:
+    """Return a curve with knots at values, about equal weight between them; None if it has one."""
+    distinct, up_to = column.distinct, column.weight_up_to
+    if len(distinct) < 2 or np.abs(distinct[[0, -1]]).max() > LARGEST_ON_A_CURVE:
         return None
-    at = np.linspace(0, 1, n_knots) * max(below[-1] - 1.0, 0.0)
-    whole = np.floor(at + 1e-9)
-    last = len(values) - 1
-    low = values[np.minimum(np.searchsorted(below, whole, side="right"), last)]
-    high = values[np.minimum(np.searchsorted(below, whole + 1, side="right"), last)]
-    share = np.clip(at - whole, 0.0, 1.0)
-    knots = np.unique(low * (1.0 - share) + high * share)
-    knots[0], knots[-1] = values[0], values[-1]
+    place = np.arange(len(distinct))
+    if len(distinct) > n_knots:
+        place = np.array([0, *_shares(up_to, up_to[0], n_knots - 1), len(distinct) - 1])
+    knots = distinct[np.unique(place)]
     apart = np.diff(knots) > _CLOSEST * np.abs(knots).max()
     knots = knots[np.append(True, apart)]
     return Hat(column.place, knots, penalty, fusion) if len(knots) > 1 else None
+
+
+def _shares(up_to: Floats, done: float, n_parts: int) -> list[int]:
+    """Return the places at which each part but the first begins, of about equal weight.
+
+    Each part takes its share of the weight that is left after those before it.
+    """
+    out: list[int] = []
+    last, begin = len(up_to) - 1, 0
+    rounding = 1e-9 * up_to[-1]  # of sums of weights, which must not decide
+    for left in range(n_parts, 1, -1):
+        wanted = done + (up_to[-1] - done) / left
+        at = int(np.searchsorted(up_to, wanted - rounding))
+        if at > begin and wanted - up_to[at - 1] <= up_to[at] - wanted + rounding:
+            at -= 1  # which is nearer
+        begin = at + 1
+        if begin > last:
+            break
+        out.append(begin)
+        done = up_to[at]
+    return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,10 +49,20 @@ class Numbers:
         return values[known][order], np.cumsum(weights[known][order])
 
     @cached_property
+    def _last(self) -> NDArray[np.intp]:
+        """Places of the last of equal values among the ordered ones."""
+        values = self.ordered[0]
+        return np.flatnonzero(np.append(values[1:] > values[:-1], len(values) > 0))
+
+    @cached_property
     def distinct(self) -> Floats:
         """The different values, in order."""
-        values = self.ordered[0]
-        return values[np.append(True, values[1:] > values[:-1])] if len(values) else values
+        return self.ordered[0][self._last]
+
+    @cached_property
+    def weight_up_to(self) -> Floats:
+        """The weight of all values up to each of the different ones."""
+        return self.ordered[1][self._last]
 
     @property
     def has_gaps(self) -> bool:
@@ -84,17 +94,34 @@ class Inputs:
         Weights, all above 0.
     n_classes : int
         Number of classes.
+    unit : array of shape (n_classes,)
+        The weight of one row of each class, which leaving a row out takes off.
+    signs : array of int
+        1 for columns whose score must not fall, -1 for those whose score must not rise, else 0.
     """
 
     columns: list[Numbers | Categories]
     labels: NDArray[np.int32]
     weights: Floats | None
     n_classes: int
+    unit: Floats
+    signs: NDArray[np.int64]
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.labels)
+
+    def take(self, rows: NDArray[np.intp]) -> Inputs:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        columns: list[Numbers | Categories] = [
+            replace(column, codes=column.codes[rows])
+            if isinstance(column, Categories)
+            else replace(column, values=column.values[rows], weights=weights)
+            for column in self.columns
+        ]
+        return replace(self, columns=columns, labels=self.labels[rows], weights=weights)
 
     @property
     def n_outputs(self) -> int:
@@ -102,8 +129,19 @@ class Inputs:
         return 1 if self.n_classes == 2 else self.n_classes
 
 
-def read_inputs(training: Training, weights: Floats | None) -> Inputs:
-    """Return the columns of a training table, none of whose rows has weight 0."""
+def read_inputs(training: Training, by_class: Floats | None, signs: NDArray[np.int64]) -> Inputs:
+    """Return the columns of a training table, none of whose rows has weight 0.
+
+    A row of weight 2 stands for two equal rows, of which one is left out. Weights that are smaller
+    are taken off as a whole, on average: the mean weight of the rows, each weighted by itself.
+    """
+    weights, unit = training.weights, np.ones(len(training.classes))
+    if weights is not None:
+        unit *= min(1.0, float(np.einsum("i,i->", weights, weights)) / float(weights.sum()))
+    if by_class is not None:
+        unit *= by_class
+        own = by_class[training.labels]
+        weights = own if weights is None else own * weights
     columns: list[Numbers | Categories] = []
     table, schema = training.table, training.schema
     for place, (column, named) in enumerate(zip(table.columns, schema.categorical, strict=True)):
@@ -123,7 +161,7 @@ def read_inputs(training: Training, weights: Floats | None) -> Inputs:
         kept = places[codes].astype(code_type(len(levels) + 1))
         columns.append(Categories(place, name, kept, levels))
     labels = np.ascontiguousarray(training.labels, dtype=np.int32)
-    return Inputs(columns, labels, weights, len(training.classes))
+    return Inputs(columns, labels, weights, len(training.classes), unit, signs)
 
 
 def code_type(size: int) -> Any:

@@ -18,7 +18,7 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.columns import Inputs
 
-__all__ = ["Design", "Fit", "Solution", "class_logs", "encode"]
+__all__ = ["Design", "Fit", "Solution", "class_logs", "encode", "kernel_rows"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

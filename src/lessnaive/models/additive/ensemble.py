@@ -24,6 +24,7 @@ from lessnaive.models.additive.path import (
     log_losses,
 )
 from lessnaive.models.additive.stacking import stack
+from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
 
 __all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 800.0, 0.005
+_FEWEST_ROWS, _LEAST_GAIN = 500.0, 0.005
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 
@@ -48,14 +49,26 @@ class MemberReport(NamedTuple):
         The penalty that was chosen; None for trees.
     weight : float
         Its weight in the sum.
-    log_loss : float
-        Its own log-loss on held-out rows.
+    log_loss : float or None
+        Its own log-loss on held-out rows; None if no row could be held out.
     """
 
     name: str
     penalty: float | None
     weight: float
-    log_loss: float
+    log_loss: float | None
+
+    @classmethod
+    def from_plain(cls, node: Node) -> MemberReport:
+        """Return the report that plain data describes."""
+        fields = node.record(*cls._fields)
+        penalty, log_loss = fields["penalty"], fields["log_loss"]
+        return cls(
+            fields["name"].text(),
+            None if penalty.is_null() else penalty.number(0.0),
+            fields["weight"].number(0.0),
+            None if log_loss.is_null() else log_loss.number(0.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class Ensemble:
     assembly: Assembly
     members: list[MemberReport]
     pairs: list[Pair]
-    log_loss: float
+    log_loss: float | None
     solutions: list[Solution]
 
 
@@ -115,11 +128,21 @@ class _Judge:
 def fit_ensemble(
     inputs: Inputs, folds: Folds, settings: Settings, step: Callable[[], None]
 ) -> Ensemble:
-    """Fit the members, stack them, and add pairs where these help."""
+    """Fit the members, stack them, and add pairs where these help.
+
+    Rows that are in no fold take part in the last fits only.
+    """
+    some, folds = _covered(inputs, folds)
 
     def fitted(place: int) -> FittedMember:
         return fit_member(
-            MEMBERS[place], inputs, folds, tol=settings.tol, max_iter=settings.max_iter, step=step
+            MEMBERS[place],
+            inputs,
+            some,
+            folds,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            step=step,
         )
 
     members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
@@ -130,14 +153,14 @@ def fit_ensemble(
         for member, weight in zip(members, equal, strict=True):
             assembly.add_design(member.design, member.solution.parameters, weight)
         reports = [
-            MemberReport(m.name, m.penalty, w, np.nan) for m, w in zip(members, equal, strict=True)
+            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, equal, strict=True)
         ]
-        return Ensemble(assembly, reports, [], np.nan, solutions)
-    judge = _Judge(inputs, folds)
+        return Ensemble(assembly, reports, [], None, solutions)
+    judge = _Judge(some, folds)
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, equal)
     together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
-    with_pairs = _add_pairs(inputs, folds, settings, judge, together, honest)
+    with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest)
     share = 1.0 if with_pairs is None else with_pairs.weights[0]
     reports = []
     for member, weight, scores in zip(members, share * weights, held_out, strict=True):
@@ -155,6 +178,17 @@ def fit_ensemble(
     )
 
 
+def _covered(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds]:
+    """Return the rows that are in a fold, and folds that number them."""
+    there = np.zeros(inputs.n_rows, dtype=bool)
+    for train, test in folds:
+        there[train] = there[test] = True
+    if there.all() or not folds:
+        return inputs, folds
+    place = np.cumsum(there) - 1
+    return inputs.take(np.flatnonzero(there)), [(place[a], place[b]) for a, b in folds]
+
+
 @dataclass(frozen=True)
 class _WithPairs:
     weights: Floats
@@ -167,6 +201,7 @@ class _WithPairs:
 
 def _add_pairs(
     inputs: Inputs,
+    some: Inputs,
     folds: Folds,
     settings: Settings,
     judge: _Judge,
@@ -176,28 +211,25 @@ def _add_pairs(
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
     if not settings.pairs or len(inputs.columns) < 2 or judge.weights.sum() < _FEWEST_ROWS:
         return None
-    scores = np.zeros((inputs.n_rows, inputs.n_classes))
+    scores = np.zeros((some.n_rows, some.n_classes))
     scores[judge.rows] = together
-    judged = np.zeros(inputs.n_rows, dtype=bool)
+    judged = np.zeros(some.n_rows, dtype=bool)
     judged[judge.rows] = True
-    coarse = coarse_columns(inputs, BINS[-1], LEVELS)
+    coarse = coarse_columns(some, BINS[-1], LEVELS)
     pieces = main_pieces(inputs, lambda c: [Bins(c.place, quantile_cuts(c, 20), 0.1, 5.0)])
-    mains = (pieces, encode(pieces, inputs))
-    allowed = np.ones(len(inputs.columns), dtype=bool)
+    mains = (pieces, encode(pieces, some))
 
     def chosen(rows: Rows) -> list[Pair]:
-        return choose_pairs(
-            inputs, rows[judged[rows]], scores, coarse, mains, settings.pairs, allowed
-        )
+        return choose_pairs(some, rows[judged[rows]], scores, coarse, mains, settings.pairs)
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
     *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)
     if not pairs:
         return None
     tables = fit_tables(
-        inputs, folds, mains, of_folds, pairs, tol=settings.tol, max_iter=settings.max_iter
+        inputs, some, folds, mains, of_folds, pairs, tol=settings.tol, max_iter=settings.max_iter
     )
-    trees = boost_pairs(inputs, folds, of_folds, pairs)
+    trees = boost_pairs(inputs, some, folds, of_folds, pairs)
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.models.additive.basis import Bins, Levels, Line, Piece, hat_of, quantile_cuts
+from lessnaive.models.additive.basis import (
+    LARGEST_ON_A_CURVE,
+    Bins,
+    Levels,
+    Line,
+    Piece,
+    hat_of,
+    quantile_cuts,
+)
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.naive_tables import naive_tables
@@ -59,7 +67,7 @@ class FreedNaiveBayes(Member):
         pieces = main_pieces(inputs, lambda column: [Bins(column.place, cuts[column.place], 1.0)])
         codes = [block.codes[rows] for block in encode(pieces, inputs)]
         sizes = [piece.size for piece in pieces]
-        tables = naive_tables(codes, sizes, labels, weights, inputs.n_classes)
+        tables = naive_tables(codes, sizes, labels, weights, inputs.unit)
         return Design(pieces, centred_target(tables, inputs.n_outputs))
 
 
@@ -96,7 +104,7 @@ def _steps(column: Numbers) -> list[Piece]:
     mean = float(np.average(known, weights=w))
     deviation = float(np.sqrt(np.average((known - mean) ** 2, weights=w)))
     pieces: list[Piece] = [Bins(column.place, quantile_cuts(column, 20), 0.1, 5.0)]
-    if deviation > 1e-12 * abs(mean):
+    if deviation > 1e-12 * abs(mean) and size <= LARGEST_ON_A_CURVE:
         pieces.append(Line(column.place, mean * size, deviation * size, 0.3))
     return pieces
 

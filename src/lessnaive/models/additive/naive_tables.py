@@ -22,7 +22,7 @@ def naive_tables(
     sizes: Sequence[int],
     labels: NDArray[np.int32],
     weights: Floats | None,
-    n_classes: int,
+    unit: Floats,
 ) -> list[Floats]:
     """Return a weighted naive Bayes table of each coded column.
 
@@ -38,22 +38,24 @@ def naive_tables(
         Number of codes of each column.
     labels, weights : array
         Classes and weights of the rows.
-    n_classes : int
-        Number of classes.
+    unit : array of shape (n_classes,)
+        What leaving out a row of each class takes off.
 
     Returns
     -------
     list of array of shape (size, n_classes)
     """
+    n_classes = len(unit)
     totals = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
     counts = [
         np.bincount(
             column.astype(np.int64) * n_classes + labels, weights, minlength=size * n_classes
-        ).reshape(size, n_classes)
+        )
+        .reshape(size, n_classes)
+        .astype(np.float64)
         for column, size in zip(codes, sizes, strict=True)
     ]
     tables = [_scores(counted, totals) for counted in counts]
-    left_out = 1.0 if weights is None else min(1.0, float(weights @ weights / weights.sum()))
     step = max(1, -(-len(labels) * len(codes) * n_classes // _MOST_EVIDENCE))
     some = slice(None, None, step)
     own, w = labels[some], step * (np.ones(len(labels)) if weights is None else weights)[some]
@@ -63,7 +65,7 @@ def naive_tables(
         cell, place = column[some] * np.intp(n_classes) + own, None
         if counted.size <= len(own):
             cell, place = np.arange(counted.size), cell
-        found = _scores_without(counted, totals, *np.divmod(cell, n_classes), left_out)
+        found = _scores_without(counted, totals, *np.divmod(cell, n_classes), unit)
         out[:] = found if place is None else found[place]
     return [w * table for w, table in zip(column_weights(evidence, own, w), tables, strict=True)]
 
@@ -120,15 +122,15 @@ def _scores_without(
     totals: Floats,
     values: NDArray[np.intp],
     classes: NDArray[np.intp],
-    left_out: float,
+    unit: Floats,
 ) -> Floats:
     """Scores of rows of these values and classes, each left out of the counts."""
     seen = counts.sum(axis=1)
     share = 1.0 / max(int((seen > 0).sum()), 1)
-    own = left_out * np.eye(len(totals))
+    own = np.diag(unit)
     logs = np.log(np.maximum(counts[values] - own[classes], 0.0) + share)
     logs -= np.log(np.maximum(totals - own, 0.0) + 1.0)[classes]
     logs -= logs.mean(axis=1, keepdims=True)
     # A value of no other row is unseen without its own.
-    logs[seen[values] <= left_out * (1 + 1e-9)] = 0.0
+    logs[seen[values] <= unit[classes] * (1 + 1e-9)] = 0.0
     return logs

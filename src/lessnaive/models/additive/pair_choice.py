@@ -12,7 +12,8 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import Encoded, PairCells, Piece
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Inputs
-from lessnaive.models.additive.design import Design, Fit, encode
+from lessnaive.models.additive.design import Design, encode
+from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.path import softmax_logs
 
 __all__ = ["choose_pairs", "pair_pieces"]
@@ -28,7 +29,7 @@ _CANDIDATES = 8
 _TOL, _STEPS = 1e-4, 6
 
 
-def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[Piece]:
+def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[PairCells]:
     """Return a table for each pair of places."""
     return [
         PairCells((a, b), (coarse[a].codes, coarse[b].codes), (coarse[a].size, coarse[b].size))
@@ -43,7 +44,6 @@ def choose_pairs(
     coarse: Sequence[Coarse],
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
     n_pairs: int,
-    allowed: NDArray[np.bool_],
 ) -> list[Pair]:
     """Return the pairs that say most beyond their columns.
 
@@ -64,9 +64,7 @@ def choose_pairs(
     mains : pair of lists
         Pieces of the columns, and their codes.
     n_pairs : int
-        Number of pairs wanted.
-    allowed : array of bool
-        Which columns may be in a pair.
+        Number of pairs wanted. No pair has a column that must be monotone.
 
     Returns
     -------
@@ -81,21 +79,18 @@ def choose_pairs(
         weights,
         held_out[rows],
         _CANDIDATES * n_pairs,
-        allowed,
+        inputs.signs == 0,
     )
     if len(candidates) <= n_pairs:
         return candidates
     tables = pair_pieces(candidates, coarse)
     design = Design([*mains[0], *tables])
     blocks = [*mains[1], *encode(tables, inputs)]
-    taken = [block.take(rows) for block in blocks]
-    w = None if inputs.weights is None else weights
-    fit = Fit(design, taken, labels, w, inputs.n_classes)
-    found = fit.solve(1.0, None, tol=_TOL, max_iter=_STEPS)
+    found = make_fit(design, blocks, inputs, rows).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
     parts = design.parts(found.parameters)[len(mains[0]) :]
     strength = [
-        _strength(part.reshape(*piece.sizes, -1), block.codes, weights)
-        for piece, part, block in zip(tables, parts, taken[len(mains[0]) :], strict=True)
+        _strength(part.reshape(*piece.sizes, -1), block.codes[rows], weights)
+        for piece, part, block in zip(tables, parts, blocks[len(mains[0]) :], strict=True)
     ]
     best = np.argsort(-np.array(strength), kind="stable")[:n_pairs]
     return [candidates[place] for place in best]

@@ -12,7 +12,8 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers
-from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
+from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
+from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Pair, pair_pieces
 from lessnaive.models.additive.path import FOLD_TOL, Folds, centred, held_out_loss
 
@@ -27,7 +28,8 @@ _FOLD_STEPS = 30
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_RULES = {"leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20}
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.1, 20
+_MOST_BOOSTED = 200_000
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
@@ -44,6 +46,7 @@ class TablesOfPairs:
 
 def fit_tables(
     inputs: Inputs,
+    some: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
     pairs_of_folds: Sequence[Sequence[Pair]],
@@ -52,20 +55,19 @@ def fit_tables(
     tol: float,
     max_iter: int,
 ) -> TablesOfPairs:
-    """Choose the number of bins and the penalty by the folds, and fit to all rows."""
+    """Choose bins and penalty by the folds of some of the rows, and fit to all rows.
+
+    `mains` are the pieces of the columns, and what they make of some of the rows.
+    """
     numeric = any(isinstance(column, Numbers) for column in inputs.columns)
-    best: tuple[float, float, list[Coarse], Floats] | None = None
-    for n_bins in BINS if numeric else BINS[:1]:
-        coarse = coarse_columns(inputs, n_bins, LEVELS)
-        found = _path(inputs, folds, mains, pairs_of_folds, coarse)
-        if best is None or found[0] < best[0]:
-            best = found[0], found[1], coarse, found[2]
-    assert best is not None
-    _, penalty, coarse, held_out = best
-    tables = pair_pieces(pairs, coarse)
-    design = Design([*mains[0], *tables])
-    blocks = [*mains[1], *encode(tables, inputs)]
-    fit = Fit(design, blocks, inputs.labels, inputs.weights, inputs.n_classes)
+    found = [
+        (*_path(some, folds, mains, pairs_of_folds, coarse_columns(some, n_bins, LEVELS)), n_bins)
+        for n_bins in (BINS if numeric else BINS[:1])
+    ]
+    _, penalty, held_out, n_bins = min(found, key=lambda each: each[0])
+    coarse = coarse_columns(inputs, n_bins, LEVELS)
+    design = Design([*mains[0], *pair_pieces(pairs, coarse)])
+    fit = make_fit(design, encode(design.pieces, inputs), inputs)
     solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
     return TablesOfPairs(design, coarse, solution, penalty, held_out)
 
@@ -78,17 +80,16 @@ def _path(
     coarse: list[Coarse],
 ) -> tuple[float, float, Floats]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
-    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
     for (train, test), pairs in zip(folds, pairs_of_folds, strict=True):
         tables = pair_pieces(pairs, coarse)
         blocks = [*mains[1], *encode(tables, inputs)]
-        taken = [block.take(train) for block in blocks]
-        w = None if weights is None else weights[train]
-        fits.append(Fit(Design([*mains[0], *tables]), taken, labels[train], w, n_classes))
+        fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    states: list[Floats | None] = [None] * len(folds)
-    best, kept = np.inf, (_PENALTIES[0], np.empty(0))
+    states = [fit.start for fit in fits]
+    best = np.inf
+    kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
     for lam in _PENALTIES:
         scores = np.zeros((inputs.n_rows, n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
@@ -118,27 +119,35 @@ class BoostedPairs:
 
 def boost_pairs(
     inputs: Inputs,
+    some: Inputs,
     folds: Folds,
     pairs_of_folds: Sequence[Sequence[Pair]],
     pairs: Sequence[Pair],
 ) -> BoostedPairs:
-    """Boost trees in the folds until held-out rows gain no more, then as long on all rows."""
-    coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
+    """Boost trees in the folds until held-out rows gain no more, then as long on all rows.
+
+    Of very many rows the trees of all rows see some only.
+    """
+    coarse = coarse_columns(some, _TREE_BINS, _TREE_LEVELS)
     many = inputs.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
-    weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
-    held_out = np.zeros((inputs.n_rows, inputs.n_classes))
+    weights = np.ones(some.n_rows) if some.weights is None else some.weights
+    held_out = np.zeros((some.n_rows, some.n_classes))
     rounds = []
     for (train, test), own in zip(folds, pairs_of_folds, strict=True):
-        learned, judged = np.zeros(inputs.n_rows), np.zeros(inputs.n_rows)
+        learned, judged = np.zeros(some.n_rows), np.zeros(some.n_rows)
         learned[train], judged[test] = weights[train], weights[test]
-        model = _boosting(inputs, coarse, own, learned, judged)
+        model = _boosting(some, coarse, own, learned, judged)
         model.advance(most)
         rounds.append(model.best_round)
-        out = np.empty((inputs.n_rows, inputs.n_outputs))
+        out = np.empty((some.n_rows, some.n_outputs))
         model.scores(out)
         held_out[test] = centred(out[test])
     wanted = int(np.median(rounds))
+    if some is not inputs:
+        inputs = inputs.take(np.arange(0, inputs.n_rows, -(-inputs.n_rows // _MOST_BOOSTED)))
+        coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
+        weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
     model = _boosting(inputs, coarse, pairs, weights, None)
     model.advance(wanted)
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
@@ -159,8 +168,10 @@ def _boosting(
     learned: Floats,
     judged: Floats | None,
 ) -> _core.PairBoosting:
+    # Trees may not look at columns that must be monotone.
+    free = inputs.signs == 0
     return _core.PairBoosting(
-        [column.codes for column in coarse],
+        [column.codes * np.uint8(free[column.place]) for column in coarse],
         [column.size for column in coarse],
         [column.ordered for column in coarse],
         list(pairs),
@@ -168,5 +179,9 @@ def _boosting(
         inputs.n_classes,
         learned,
         judged,
-        **_RULES,
+        _LEAVES,
+        _RIDGE,
+        _LEAST_WEIGHT,
+        _RATE,
+        _PATIENCE,
     )

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
+from lessnaive.models.additive.monotone import make_fit
 
 __all__ = ["PENALTIES", "FittedMember", "centred", "fit_member", "log_losses", "softmax_logs"]
 
@@ -54,29 +56,30 @@ class FittedMember:
 def fit_member(
     member: Member,
     inputs: Inputs,
+    some: Inputs,
     folds: Folds,
     *,
     tol: float,
     max_iter: int,
     step: Callable[[], None] = lambda: None,
 ) -> FittedMember:
-    """Choose the penalty of a member by the folds, and fit it to all rows."""
+    """Choose the penalty of a member by the folds of some of the rows, and fit it to all rows."""
     everything = np.arange(inputs.n_rows)
-    labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+    labels, n_classes = some.labels, some.n_classes
     design = None if member.learns_pieces else member.design(inputs, everything)
-    encoded = None if design is None else encode(design.pieces, inputs)
+    encoded = None if design is None else encode(design.pieces, some)
     fits, tests = [], []
     for train, test in folds:
-        own = member.design(inputs, train) if design is None else design
-        blocks = encode(own.pieces, inputs) if encoded is None else encoded
-        w = None if weights is None else weights[train]
-        fits.append(Fit(own, [b.take(train) for b in blocks], labels[train], w, n_classes))
+        own = member.design(some, train) if design is None else design
+        blocks = encode(own.pieces, some) if encoded is None else encoded
+        fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    penalty, held_out, states = _choose(fits, tests, inputs, folds, step)
+    penalty, held_out, states = _choose(fits, tests, some, folds, step)
     if design is None:
         design = member.design(inputs, everything)
-    encoded = encode(design.pieces, inputs) if encoded is None else encoded
-    fit = Fit(design, encoded, labels, weights, n_classes)
+    if encoded is None or some is not inputs:
+        encoded = encode(design.pieces, inputs)
+    fit = make_fit(design, encoded, inputs)
     start = None if member.learns_pieces or not states else np.mean(states, axis=0)
     solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
     step()
@@ -85,7 +88,7 @@ def fit_member(
 
 def _choose(
     fits: list[Fit],
-    tests: list[object],
+    tests: Sequence[_core.AdditiveRows],
     inputs: Inputs,
     folds: Folds,
     step: Callable[[], None],
@@ -99,7 +102,7 @@ def _choose(
     )
     if not folds:
         return kept
-    states: list[Floats | None] = [None] * len(fits)
+    states = [fit.start for fit in fits]
     for lam in PENALTIES:
         scores = np.zeros((inputs.n_rows, inputs.n_classes))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):

@@ -15,7 +15,11 @@ from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.batches import can_add_rows, frozen_parameters
@@ -23,7 +27,7 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional.stream import FractionalStream
 from lessnaive.models.on_demand import OnDemand
-from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
@@ -47,7 +51,7 @@ _RESTARTS = {"pgdmb": "none", "pgdmb-ms": "multi-start", "pgdmb-vns": "neighbour
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FractionalNB(EvidenceParameters, ScorecardClassifier):
+class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes with a weight between 0 and 1 for each column, few of which are kept.
 
     .. math::
@@ -106,6 +110,10 @@ class FractionalNB(EvidenceParameters, ScorecardClassifier):
         :class:`BaristaNB`.
     random_state : int, RandomState or None, default=0
         For mini-batches and restarts; "two-stage" needs no chance.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
@@ -165,6 +173,7 @@ class FractionalNB(EvidenceParameters, ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         **STREAM_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],
@@ -366,5 +375,7 @@ class FractionalNB(EvidenceParameters, ScorecardClassifier):
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
         node, rest = state.pop("stream")
         fit = FractionalFit.from_plain(rest, scorecard)
-        stream = None if node.is_null() else FractionalStream.from_plain(node, scorecard)
+        stream = None
+        if not node.is_null():
+            stream = FractionalStream.from_plain(node, scorecard, int(self.batch_size))
         self._adopt(fit, stream)

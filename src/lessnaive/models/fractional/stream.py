@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.evidence.costs import informative_part
-from lessnaive.models.batches import StreamModel, current_naive_bayes, read_rows
+from lessnaive.blas import OneBlasThread
+from lessnaive.evidence.costs import check_costs, informative_part
+from lessnaive.evidence.settings import check_priors
+from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
 from lessnaive.models.column_weighted import weighted
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem
@@ -18,7 +20,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
 from lessnaive.stream import RecentRows, StreamStatistics
-from lessnaive.stream.batch import Batch, decayed_weights
+from lessnaive.stream.batch import decayed_weights
 from lessnaive.table import Column
 from lessnaive.table.rows import CachedColumn, RowsOfColumn
 
@@ -36,6 +38,7 @@ class FractionalStreamModel(StreamModel, Protocol):
     """Parameters of a fractional naive Bayes that learns from streams."""
 
     lam: float
+    costs: float | ArrayLike | Mapping[str, float] | None
     batch_size: int
     history_size: int | None
     refresh: float
@@ -54,6 +57,8 @@ class FractionalStream:
         Counts and summaries of all rows.
     recent : RecentRows
         The last rows, of which weights are learned.
+    batch_size : int
+        Number of rows from one look at the weights to the next.
     weights : array of shape (n_features,) or None
         The weights in use; None as long as they are found when they are asked for.
     solved_at : float
@@ -66,9 +71,10 @@ class FractionalStream:
         Where the mini-batch descent is, with a weight for each column.
     """
 
-    def __init__(self, statistics: StreamStatistics, recent: RecentRows) -> None:
+    def __init__(self, statistics: StreamStatistics, recent: RecentRows, batch_size: int) -> None:
         self.statistics = statistics
         self.recent = recent
+        self.batch_size = batch_size
         self.weights: Floats | None = None
         self.solved_at = 0.0
         self.converged = False
@@ -87,33 +93,43 @@ class FractionalStream:
         sample_weight: ArrayLike | None,
     ) -> FractionalStream:
         """Add rows; return the stream, or another one. On error the given one is as it was."""
-        before = None if stream is None else stream.statistics
-        rows = read_rows(model, before, X, y, classes, sample_weight)
         depth = _HISTORY if model.history_size is None else int(model.history_size)
-        if stream is not None and stream.recent.depth != depth:
-            raise ValueError(
-                f"history_size={depth} does not go with the {stream.recent.depth} rows that are "
-                "kept so far: it cannot change between calls of partial_fit."
-            )
+        size = int(model.batch_size)
+        given, before = stream, None
+        if stream is not None:
+            stream._check_unchanged(depth, size)
+            before = stream.statistics
+        most = size - (0 if stream is None else stream.waiting)
+        rows = read_rows(model, before, X, y, classes, sample_weight, most)
+        check_costs(model.costs, rows.statistics.schema.names)
+        n_rows = len(rows.places)
         if stream is None:
-            stream = cls(rows.statistics, RecentRows(rows.statistics.schema, depth))
+            stream = cls(rows.statistics, RecentRows(rows.statistics.schema, depth), size)
         elif rows.statistics is not before:
             stream = stream._with(rows.statistics)
-        n_rows, weights = len(rows.labels), rows.weights
-        if n_rows <= model.batch_size - stream.waiting:
-            stream._take(model, solver, rows.columns, rows.labels, weights)
-            return stream
-        columns = [CachedColumn(column) for column in rows.columns]
-        # What cannot be added is found out before any of it is.
-        Batch.read(stream.statistics.columns, columns, rows.labels, weights, model.forgetting)
+        elif n_rows >= most:  # weights will be learned, of which much can go wrong
+            stream = copy.deepcopy(given)
+            assert stream is not None
+        columns = rows.columns if n_rows <= most else [CachedColumn(c) for c in rows.columns]
         first = 0
         while first < n_rows:
-            last = min(n_rows, first + int(model.batch_size) - stream.waiting)
-            part = [RowsOfColumn(column, np.arange(first, last)) for column in columns]
-            some = None if weights is None else weights[first:last]
-            stream._take(model, solver, part, rows.labels[first:last], some)
+            last = min(n_rows, first + size - stream.waiting)
+            stream = stream._take_some(model, solver, rows._replace(columns=columns), first, last)
             first = last
         return stream
+
+    def _check_unchanged(self, depth: int, batch_size: int) -> None:
+        """Raise ValueError if a parameter has changed on which what is kept depends."""
+        if self.recent.depth != depth:
+            raise ValueError(
+                f"history_size={depth} does not go with the {self.recent.depth} rows that are "
+                "kept so far: it cannot change between calls of partial_fit."
+            )
+        if self.batch_size != batch_size:
+            raise ValueError(
+                f"batch_size={batch_size} does not go with the batches of {self.batch_size} rows "
+                "so far: it cannot change between calls of partial_fit."
+            )
 
     def _with(self, statistics: StreamStatistics) -> FractionalStream:
         """Return a copy with other statistics: of more classes, or other kinds of columns."""
@@ -124,6 +140,25 @@ class FractionalStream:
         out.recent.change_kinds(statistics.schema)
         out.statistics = statistics
         return out
+
+    def _take_some(
+        self,
+        model: FractionalStreamModel,
+        solver: AnytimeSolver,
+        rows: StreamRows,
+        first: int,
+        last: int,
+    ) -> FractionalStream:
+        """Add some rows of a batch; return the stream, or another one if classes are new."""
+        statistics, labels = rows.with_classes(self.statistics, first, last)
+        stream = self if statistics is self.statistics else self._with(statistics)
+        columns, weights = rows.columns, rows.weights
+        if last - first < len(rows.places):
+            check_priors(model.priors, len(statistics.classes))
+            columns = [RowsOfColumn(column, np.arange(first, last)) for column in columns]
+            weights = None if weights is None else weights[first:last]
+        stream._take(model, solver, columns, labels, weights)
+        return stream
 
     def _take(
         self,
@@ -137,7 +172,7 @@ class FractionalStream:
         recent_weights, decay = decayed_weights(weights, len(labels), model.forgetting)
         self.recent.add(columns, labels, recent_weights, decay)
         self.waiting += len(labels)
-        if self.waiting < model.batch_size:
+        if self.waiting < self.batch_size:
             return
         self.waiting = 0
         if isinstance(solver, PGDMB):
@@ -156,6 +191,7 @@ class FractionalStream:
             model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
+    @OneBlasThread()
     def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
         """Return all about the current model; the criterion is that of the last rows."""
         count = self.statistics.class_count
@@ -215,25 +251,41 @@ class FractionalStream:
             "solved_at": self.solved_at,
             "converged": self.converged,
             "waiting": self.waiting,
+            "batch_size": self.batch_size,
             "descent": None if self.descent is None else self.descent.to_plain(),
         }
 
     @classmethod
-    def from_plain(cls, node: Node, scorecard: Scorecard) -> Self:
-        """Return the stream that plain data describes; ModelFormatError if it describes none."""
-        fields = node.record(
-            "statistics", "recent", "weights", "solved_at", "converged", "waiting", "descent"
-        )
+    def from_plain(cls, node: Node, scorecard: Scorecard, batch_size: int) -> Self:
+        """Return the stream that plain data describes; ModelFormatError if it describes none.
+
+        Parameters
+        ----------
+        node : Node
+            What :meth:`to_plain` returned.
+        scorecard : Scorecard
+            Its schema and its classes.
+        batch_size : int
+            For files that do not say it yet.
+
+        Returns
+        -------
+        FractionalStream
+        """
+        names = ("statistics", "recent", "weights", "solved_at", "converged", "waiting", "descent")
+        fields = node.record(*names, optional=("batch_size",))
         schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
+        given = fields["batch_size"]
         out = cls(
             StreamStatistics.from_plain(fields["statistics"], schema, classes),
             RecentRows.from_plain(fields["recent"], schema, len(classes)),
+            batch_size if given.is_null() else given.integer(1, 2**62),
         )
         if not fields["weights"].is_null():
             out.weights = fields["weights"].numbers(len(schema), 0.0, 1.0)
         out.solved_at = fields["solved_at"].number(0.0)
         out.converged = fields["converged"].flag()
-        out.waiting = fields["waiting"].integer(0, 2**53)
+        out.waiting = fields["waiting"].integer(0, out.batch_size - 1)
         if not fields["descent"].is_null():
             out.descent = Rprop.from_plain(fields["descent"], len(schema))
         return out

@@ -14,11 +14,15 @@ from scipy.special import softmax
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import learn_naive_bayes
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
-from lessnaive.models.parameters import EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
@@ -42,7 +46,7 @@ _CV_TOLERANCE = 1e-7
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HybridLRNB(SolverParameters, EvidenceParameters, ScorecardClassifier):
+class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, ScorecardClassifier):
     r"""Logistic regression for some columns, naive Bayes for the others.
 
     .. math::
@@ -96,6 +100,10 @@ class HybridLRNB(SolverParameters, EvidenceParameters, ScorecardClassifier):
         Tolerance of the solver.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : str, default="modl"
@@ -165,6 +173,7 @@ class HybridLRNB(SolverParameters, EvidenceParameters, ScorecardClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "assignment": [StrOptions({"heuristic", "cv"}), "array-like"],
         "variance_weight": [Interval(Real, 0, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="left")],

@@ -17,7 +17,7 @@ from lessnaive.models.logistic.problem import (
     LogisticProblem,
     LogisticSettings,
 )
-from lessnaive.models.parameters import SolverParameters
+from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import minimize
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node
@@ -39,7 +39,7 @@ _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogisticCV(SolverParameters, FittedLogistic):
+class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -88,6 +88,10 @@ class NBLogisticCV(SolverParameters, FittedLogistic):
     numeric, n_bins, missing
         How columns enter, as in :class:`NBLogistic`. Bins are found in the training rows of each
         fold.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.settings import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
-from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
@@ -24,9 +26,12 @@ from lessnaive.validation.choice import best
 
 __all__ = ["StagewiseNB"]
 
+# Each prediction asks all of them.
+_MOST_AVERAGED = 10_000
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StagewiseNB(EvidenceParameters, ScorecardClassifier):
+class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -70,6 +75,10 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         Whether predictions are averages over all models of the path, each weighted by
         :math:`\exp(-N\,\text{AIC} / 2)` (of BIC with ``choose="bic"``). ``scorecard_`` is the
         chosen model all the same, since an average of probabilities is not a scorecard.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
@@ -153,6 +162,7 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
+        **CLASS_WEIGHT_CONSTRAINTS,
         "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 
@@ -191,8 +201,9 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         if ends is not None:
             weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
             used = np.flatnonzero(weights)
-            members = [at_levels(*ends, path.levels[k], n_levels) for k in used]
-            average = ScorecardAverage(members, weights[used])
+            average = ScorecardAverage(
+                partial(_member, ends, path.levels[used], n_levels), weights[used]
+            )
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
@@ -228,6 +239,8 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
         fields = state.record("n_levels", "path", "chosen", "n_evaluations", "ends")
         n_levels = fields["n_levels"].integer(1, 2**31 - 1)
         path = StagewisePath.from_plain(fields["path"], len(scorecard.schema), n_levels)
+        if self.average and len(path) > _MOST_AVERAGED:
+            raise fields["path"].error(f"more than {_MOST_AVERAGED} models cannot be averaged")
         if self.choose == "cv" and path.validation is None:
             raise fields["path"].error("a model that was chosen by cross-validation needs it")
         self._adopt(
@@ -238,6 +251,13 @@ class StagewiseNB(EvidenceParameters, ScorecardClassifier):
             fields["n_evaluations"].integer(0, 2**63 - 1),
             _ends_from_plain(fields["ends"], scorecard) if self.average else None,
         )
+
+
+def _member(
+    ends: tuple[Scorecard, Scorecard], levels: NDArray[np.int64], n_levels: int, k: int
+) -> Scorecard:
+    """Return one of the models that are averaged."""
+    return at_levels(*ends, levels[k], n_levels)
 
 
 def _ends_from_plain(node: Node, scorecard: Scorecard) -> tuple[Scorecard, Scorecard]:

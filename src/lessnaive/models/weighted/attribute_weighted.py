@@ -12,7 +12,7 @@ from lessnaive._sklearn import StrOptions
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.models.base import Predictor
 from lessnaive.models.column_weighted import weighted
-from lessnaive.models.parameters import EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import (
     LearnedWeights,
@@ -32,7 +32,9 @@ __all__ = ["AttributeWeightedNB"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AttributeWeightedNB(SolverParameters, EvidenceParameters, LearnedWeights):
+class AttributeWeightedNB(
+    ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights
+):
     r"""Naive Bayes with learned weights: per column (WANBIA), or per class and column (CAWNB).
 
     .. math::
@@ -75,6 +77,10 @@ class AttributeWeightedNB(SolverParameters, EvidenceParameters, LearnedWeights):
         with L-BFGS it is at least 1e-6.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
     variance_floor, variance_prior : float
@@ -178,9 +184,8 @@ class AttributeWeightedNB(SolverParameters, EvidenceParameters, LearnedWeights):
         by_class = self._fitted_scorecard()
         if self._shared is None:
             return by_class
-        return ScorecardAverage(
-            [self._shared, by_class], np.array([1.0 - self.mixing_, self.mixing_])
-        )
+        members = [self._shared, by_class]
+        return ScorecardAverage(members.__getitem__, np.array([1.0 - self.mixing_, self.mixing_]))
 
     def _state_to_plain(self) -> dict[str, Any]:
         out = super()._state_to_plain()

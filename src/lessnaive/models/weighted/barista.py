@@ -10,9 +10,13 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.settings import GENERATIVE_CONSTRAINTS, EvidenceSettings
+from lessnaive.evidence.settings import (
+    CLASS_WEIGHT_CONSTRAINTS,
+    GENERATIVE_CONSTRAINTS,
+    EvidenceSettings,
+)
 from lessnaive.models.column_weighted import weighted
-from lessnaive.models.parameters import EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.learning import (
     SOLVERS,
     LearnedWeights,
@@ -33,6 +37,7 @@ SHRINK_TO = {"zero": 0.0, "one": 1.0}
 #: What values the parameters of the weighted models may have.
 WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
     **GENERATIVE_CONSTRAINTS,
+    **CLASS_WEIGHT_CONSTRAINTS,
     "l1": [Interval(Real, 0, None, closed="left")],
     "l2": [Interval(Real, 0, None, closed="left")],
     "shrink_to": [StrOptions(set(SHRINK_TO))],
@@ -45,7 +50,7 @@ WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaristaNB(SolverParameters, EvidenceParameters, LearnedWeights):
+class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with a learned weight for each class and column (BARISTA).
 
     .. math::
@@ -84,6 +89,10 @@ class BaristaNB(SolverParameters, EvidenceParameters, LearnedWeights):
         and the objective.
     max_iter : int, default=10000
         Most iterations.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : str, default="mdlp"

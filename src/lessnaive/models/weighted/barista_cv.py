@@ -15,7 +15,7 @@ from lessnaive.evidence.packing import gather_evidence
 from lessnaive.evidence.settings import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.column_weighted import weighted
-from lessnaive.models.parameters import EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import (
     LearnedWeights,
@@ -47,7 +47,7 @@ _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaristaNBCV(SolverParameters, EvidenceParameters, LearnedWeights):
+class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""BARISTA with l1 and l2 chosen by cross-validation.
 
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
@@ -91,6 +91,10 @@ class BaristaNBCV(SolverParameters, EvidenceParameters, LearnedWeights):
         Tolerance of the final fit, as in :class:`BaristaNB`.
     max_iter : int, default=10000
         Most iterations of a fit.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
     variance_floor, variance_prior : float

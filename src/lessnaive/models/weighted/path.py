@@ -76,17 +76,17 @@ class PenaltyPath(FoldScores):
         """Return the path that plain data describes; ModelFormatError if it describes none."""
         fields = node.record(*_FIELDS)
         arrays = {name: field.array() for name, field in fields.items()}
-        grid = (len(arrays["l2"]), len(arrays["l1"]))
+        grid = (*arrays["l2"].shape[:1], *arrays["l1"].shape[:1])
         shapes = {
             "l1": grid[1:],
             "l2": grid[:1],
             "weights": (*grid, n_classes, n_columns),
             "nonzeros": grid,
-            "fold_scores": (len(arrays["fold_scores"]), *grid),
+            "fold_scores": (*arrays["fold_scores"].shape[:1], *grid),
         }
         for name, shape in shapes.items():
             kind = "i" if name == "nonzeros" else "f"
-            if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
+            if len(grid) < 2 or arrays[name].shape != shape or arrays[name].dtype.kind != kind:
                 raise fields[name].error(f"expected numbers of shape {shape}")
         return cls(**arrays)
 

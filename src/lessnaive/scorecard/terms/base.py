@@ -48,6 +48,8 @@ class TermRow(NamedTuple):
     label: str
     scores: Floats
     counts: Floats
+    #: Whether the scores are a difference between two points, rather than those of a point.
+    is_difference: bool = False
 
 
 class Segments(NamedTuple):
@@ -147,10 +149,28 @@ class Term(ABC):
         """Whether what was seen in training says different things about the classes."""
         return True
 
-    def typical_rows(self) -> tuple[Floats, Floats]:
-        """Scores at typical points of the training data, and the weight of each point by class."""
-        rows = list(self.rows())
-        return np.stack([row.scores for row in rows]), np.stack([row.counts for row in rows])
+    @property
+    def is_counted(self) -> bool:
+        """Whether its counts say how often each score came up in training."""
+        return False
+
+    def typical_rows(self) -> tuple[Floats, Floats] | None:
+        """Scores at typical points of the training data, and the weight of each point by class.
+
+        Exact for a term that :attr:`is_counted`; None if the term does not know any.
+        """
+        return None
+
+    def observe(self, columns: Sequence[Column], weights: Floats | None) -> None:  # noqa: B027
+        """Keep what people want to know of the training rows besides counts.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The input columns of the training table.
+        weights : array of shape (n_rows,) or None
+            Weights of the rows.
+        """
 
     def finder(self, kinds: Sequence[Kind]) -> Finder:
         """Return a function from the values of a single row to the scores of the classes.
@@ -191,8 +211,18 @@ class Term(ABC):
         raise TypeError(f"A term of type {self.type!r} is not piecewise linear in a column.")
 
     @abstractmethod
-    def rows(self) -> Iterator[TermRow]:
-        """Lines that describe the term."""
+    def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
+        """Lines that describe the term.
+
+        Parameters
+        ----------
+        kinds : sequence of Kind
+            What the columns of the schema hold.
+
+        Returns
+        -------
+        iterator of TermRow
+        """
 
     @abstractmethod
     def to_plain(self) -> dict[str, Any]:

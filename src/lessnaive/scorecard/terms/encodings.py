@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.single_values import Unusual, is_usual, number_of
+from lessnaive.scorecard.terms.wording import is_time, number_text
 from lessnaive.table import Column, Kind, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.objects import FEW_ROWS
@@ -78,8 +79,8 @@ class Encoding(ABC):
         raise TypeError("the codes of a categorical column do not change with a number")
 
     @abstractmethod
-    def labels(self) -> list[str]:
-        """Return what each code stands for, as people read it."""
+    def labels(self, kind: Kind = Kind.MIXED) -> list[str]:
+        """Return what each code stands for in a column of this kind, as people read it."""
 
     @abstractmethod
     def to_plain(self) -> list[Any]:
@@ -155,9 +156,9 @@ class Values(Encoding):
         find, unseen = self.code_of.get, self.n_codes + 1
         return np.array([find(level, unseen) for level in levels], dtype=np.int64)
 
-    def labels(self) -> list[str]:
+    def labels(self, kind: Kind = Kind.MIXED) -> list[str]:
         """Return the values as text."""
-        return [str(level) for level in self.levels]
+        return [_value_text(level, kind) for level in self.levels]
 
     def to_plain(self) -> list[Any]:
         """Return the encoding as plain data."""
@@ -195,9 +196,9 @@ class Groups(Values):
         """The code of each value."""
         return {level: code for code, group in enumerate(self.groups, start=1) for level in group}
 
-    def labels(self) -> list[str]:
+    def labels(self, kind: Kind = Kind.MIXED) -> list[str]:
         """Return the values of each group as text; long groups are cut short."""
-        return [_listed(group) for group in self.groups]
+        return [_listed(group, kind) for group in self.groups]
 
     def to_plain(self) -> list[Any]:
         """Return the encoding as plain data."""
@@ -261,11 +262,15 @@ class Intervals(Encoding):
         """Return the edges."""
         return self.edges
 
-    def labels(self) -> list[str]:
+    def labels(self, kind: Kind = Kind.MIXED) -> list[str]:
         """Return the intervals as text."""
         if len(self.edges) == 0:
             return ["all"]
-        shown = _short(self.edges)
+        shown = (
+            [number_text(edge, kind) for edge in self.edges.tolist()]
+            if is_time(kind)
+            else _short(self.edges)
+        )
         middle = [f"({low}, {high}]" for low, high in pairwise(shown)]
         return [f"<= {shown[0]}", *middle, f"> {shown[-1]}"]
 
@@ -320,6 +325,11 @@ def _short(edges: NDArray[np.float64]) -> list[str]:
     return [repr(edge) for edge in edges.tolist()]
 
 
-def _listed(group: Sequence[Value], most: int = 8) -> str:
-    shown = ", ".join(str(level) for level in group[:most])
+def _value_text(level: Value, kind: Kind) -> str:
+    is_seconds = is_time(kind) and isinstance(level, int | float)
+    return number_text(float(level), kind) if is_seconds else str(level)
+
+
+def _listed(group: Sequence[Value], kind: Kind, most: int = 8) -> str:
+    shown = ", ".join(_value_text(level, kind) for level in group[:most])
     return shown + (f", ... ({len(group)} values)" if len(group) > most else "")

@@ -112,6 +112,11 @@ class PairTerm(Term):
         """Whether the pairs that were seen say different things about the classes."""
         return differ(self.scores[self.counts.any(axis=2)])
 
+    @property
+    def is_counted(self) -> bool:
+        """Yes: there is a count for each score."""
+        return True
+
     def typical_rows(self) -> tuple[Floats, Floats]:
         """All pairs of codes, which is exact."""
         n_classes = self.scores.shape[2]
@@ -125,10 +130,11 @@ class PairTerm(Term):
         code = other.finder(kinds[second], range(other.n_codes + 2))
         return lambda row: tables(row[first])[code(row[second])]
 
-    def rows(self) -> Iterator[TermRow]:
+    def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line per pair of codes that was seen in training or has a score."""
         first, second = (
-            ["(missing)", *encoding.labels(), "(unseen)"] for encoding in self.encodings
+            ["(missing)", *encoding.labels(kinds[place]), "(unseen)"]
+            for encoding, place in zip(self.encodings, self.inputs, strict=True)
         )
         shown = self.scores.any(axis=2) | self.counts.any(axis=2)
         for a, b in np.argwhere(shown).tolist():

@@ -170,6 +170,17 @@ class PiecewiseTerm(Term):
         lines = np.concatenate([self.offset[seen[1:]], self.slope[seen[1:]]])
         return differ(lines) or (bool(seen[0]) and differ(self.missing[None]))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is flat in each segment that had rows."""
+        return not self.slope[self.counts[1:].any(axis=1)].any()
+
+    def typical_rows(self) -> tuple[Floats, Floats] | None:
+        """Rows in the middle of each segment, which is exact for steps; a line alone has none."""
+        if not len(self.edges) and not self.is_counted:
+            return None
+        return np.vstack([self.missing, self._middle_scores()]), self.counts
+
     def finder(self, kinds: Sequence[Kind]) -> Finder:
         """Return a function from the values of a single row to the scores of the classes."""
         (place,) = self.inputs
@@ -206,7 +217,7 @@ class PiecewiseTerm(Term):
         same = len(edges) == len(self.edges)
         return Segments(offset, self.slope[place], self.missing, self.counts if same else None)
 
-    def rows(self) -> Iterator[TermRow]:
+    def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line per segment, with the score in its middle; one for missing as in a table.
 
         The first and the last segment have no middle: there it is the score at their edge.
@@ -214,7 +225,7 @@ class PiecewiseTerm(Term):
         if self.counts[0].any() or self.missing.any():
             yield TermRow("(missing)", self.missing, self.counts[0])
         middles = self._middle_scores()
-        for k, label in enumerate(Intervals(self.edges).labels()):
+        for k, label in enumerate(Intervals(self.edges).labels(kinds[self.inputs[0]])):
             yield TermRow(label, middles[k], self.counts[k + 1])
 
     def _middle_scores(self) -> Floats:

@@ -17,11 +17,14 @@ from lessnaive.scorecard.terms.base import (
     TermVisitor,
     differ,
     numeric_place,
+    seen_elsewhere,
 )
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
+from lessnaive.scorecard.terms.normal import normal_points
 from lessnaive.scorecard.terms.operands import Quadratic
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, number_of
+from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["QuadraticTerm"]
@@ -35,8 +38,6 @@ _LARGEST_WEIGHT = 1e50
 _HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 # The scale of a column of one value, whose parabola is flat.
 _FLAT = float(np.finfo(np.float64).max)
-# Nodes of the Gauss-Hermite rule that stands for the rows of a class.
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
 _QUADRATIC_KEYS = ("offset", "center", "scale", "missing", "weight")
 
 
@@ -64,6 +65,18 @@ class QuadraticTerm(Term):
         """Return the values of the column and the parameters."""
         return Quadratic(columns[0].numbers(), self.parameters)
 
+    def without_row(
+        self, columns: Sequence[Column], own: Floats, left_out: float
+    ) -> tuple[Quadratic, Floats]:
+        """Return the parabolas. A gap that no other row has adds nothing."""
+        operand = self.operand(columns)
+        if seen_elsewhere(self.counts, left_out)[0]:
+            return operand, own
+        parameters = self.parameters.copy()
+        parameters[_QUADRATIC_KEYS.index("missing")] = 0.0
+        gaps = np.isnan(np.asarray(operand.values))
+        return operand._replace(parameters=parameters), np.where(gaps, 0.0, own)
+
     def scaled(self, weights: Floats) -> Self:
         """Return the term with its scores multiplied by a weight per class."""
         parameters = self.parameters.copy()
@@ -84,11 +97,11 @@ class QuadraticTerm(Term):
         """Rows of each class where its normal distribution has them."""
         offset, center, scale, missing, weight = self.parameters
         n_classes = len(center)
-        points = (center + np.multiply.outer(_NODES, scale)).ravel()  # node by node, class by class
+        points, shares = normal_points(center, scale, self.counts[1])
         scores = offset - 0.5 * weight * ((points[:, None] - center) / scale) ** 2
-        shares = np.multiply.outer(_NODE_WEIGHTS / _NODE_WEIGHTS.sum(), self.counts[1])
         weights = np.zeros((len(points), n_classes))
-        weights[np.arange(len(points)), np.tile(np.arange(n_classes), len(_NODES))] = shares.ravel()
+        rows = np.arange(len(points))
+        weights[rows, rows % n_classes] = shares
         return np.vstack([missing, scores]), np.vstack([self.counts[0], weights])
 
     def finder(self, kinds: Sequence[Kind]) -> Finder:
@@ -116,12 +129,13 @@ class QuadraticTerm(Term):
         """Return what a visitor makes of the parabola."""
         return visitor.parabola(self)
 
-    def rows(self) -> Iterator[TermRow]:
+    def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line with the score at each class's center; one for missing as in a table."""
         offset, center, scale, missing, _ = self.parameters
         if self.counts[0].any() or missing.any():
             yield TermRow("(missing)", missing, self.counts[0])
-        shapes = [_shape(m, s) for m, s in zip(center.tolist(), scale.tolist(), strict=True)]
+        kind = kinds[self.inputs[0]]
+        shapes = [_shape(m, s, kind) for m, s in zip(center.tolist(), scale.tolist(), strict=True)]
         if len(set(shapes)) == 1:
             yield TermRow(shapes[0], offset, self.counts[1])
             return
@@ -158,10 +172,10 @@ class QuadraticTerm(Term):
         return cls(fields["name"].text(), inputs, np.stack(parameters), counts)
 
 
-def _shape(center: float, scale: float) -> str:
+def _shape(center: float, scale: float, kind: Kind) -> str:
     """Return how the parabola of a class reads; a column of one value has no width."""
-    flat = scale == _FLAT
-    return f"{center:.6g}" if flat else f"{center:.6g} ± {scale:.4g}"
+    middle = number_text(center, kind)
+    return middle if scale == _FLAT else f"{middle} ± {amount_text(scale, kind)}"
 
 
 def _between(zero: Floats, one: Floats, shares: Floats) -> Floats:

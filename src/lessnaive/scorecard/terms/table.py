@@ -111,6 +111,11 @@ class TableTerm(Term):
         """Whether the values that were seen say different things about the classes."""
         return differ(self.scores[self.counts.any(axis=1)])
 
+    @property
+    def is_counted(self) -> bool:
+        """Yes: there is a count for each score."""
+        return True
+
     def typical_rows(self) -> tuple[Floats, Floats]:
         """All codes, which is exact."""
         return self.scores, self.counts
@@ -141,11 +146,11 @@ class TableTerm(Term):
         counts = self.counts[:-1] if same else None
         return Segments(offset, np.zeros_like(offset), self.scores[0], counts)
 
-    def rows(self) -> Iterator[TermRow]:
+    def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line per code; one for missing if it was seen in training or has a score."""
         if self.counts[0].any() or self.scores[0].any():
             yield TermRow("(missing)", self.scores[0], self.counts[0])
-        for row, label in enumerate(self.encoding.labels(), start=1):
+        for row, label in enumerate(self.encoding.labels(kinds[self.inputs[0]]), start=1):
             yield TermRow(label, self.scores[row], self.counts[row])
 
     def to_plain(self) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""The commands that learn: fit and evaluate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+from rich.console import Console
+
+import lessnaive
+from lessnaive.cli.cells import has_values
+from lessnaive.cli.command_class import Command
+from lessnaive.cli.dialect import Dialect
+from lessnaive.cli.display import Display, counted
+from lessnaive.cli.drift import measure_drift, show_drift
+from lessnaive.cli.errors import InputError
+from lessnaive.cli.evaluation import evaluate
+from lessnaive.cli.options import (
+    Learning,
+    learning_options,
+    output_option,
+    reading_options,
+    table_options,
+)
+from lessnaive.cli.prediction import read_model
+from lessnaive.cli.reading import TableFile
+from lessnaive.cli.saved_model import evaluate_model, read_labelled_rows
+from lessnaive.cli.training import TrainingData, fit
+from lessnaive.cli.views import show_evaluation
+from lessnaive.cli.writing import check_output
+from lessnaive.table.training import warn_of_empty
+
+__all__ = ["evaluate_command", "fit_command"]
+
+
+@click.command("fit", cls=Command)
+@output_option("The model file to write.", required=True)
+@learning_options
+@table_options
+def fit_command(file: TableFile, output: str, learning: Learning) -> None:
+    """Learn a model from TABLE and write it to a file.
+
+    All columns but the target are used. Columns of numbers are quantities, columns of text and of
+    true/false are categories. Missing values are fine, except in the target.
+
+    Example: lessnaive fit penguins.csv --target species -o model.json
+    """
+    check_output(output)
+    estimator = learning.estimator()
+    data = learning.read(file)
+    model = fit(estimator, data)
+    try:
+        lessnaive.save(model, output)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    Display().line(f"{learning.model_name} learned from {_size(data)}; wrote {output}")
+
+
+@click.command("evaluate", cls=Command)
+@click.option(
+    "--cv",
+    type=click.IntRange(min=2),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Number of folds.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed of the random split into folds.",
+)
+@learning_options
+@click.argument("paths", metavar="[MODEL] TABLE", nargs=-1, required=True)
+@reading_options
+def evaluate_command(
+    paths: tuple[str, ...], dialect: Dialect, cv: int, seed: int, learning: Learning
+) -> None:
+    """Measure how well a model predicts rows of TABLE that it has not seen.
+
+    The rows are split into folds that all have the same mix of classes; each fold is predicted by a
+    model learned from the other folds.
+
+    With MODEL, the file of a model, all rows are predicted by that model instead, and it is shown
+    by column what has changed since it was learned.
+
+    \b
+    accuracy  share of rows whose most probable class is right
+    log-loss  mean of -log(probability of the right class)
+    AUC       chance that a row of a class is ranked above a row of the other classes
+              (mean over the classes)
+    Brier     mean squared distance between the probabilities and the truth, summed
+              over the classes (of two classes, that of one)
+
+    The measures are those of scikit-learn.
+
+    Example: lessnaive evaluate penguins.csv --target species --cv 10
+    """  # noqa: D301
+    if len(paths) > 2:
+        raise click.UsageError("Give one table, or a model and a table.")
+    file = TableFile(paths[-1], dialect)
+    if len(paths) == 2:
+        _refuse_learning_options()
+        _evaluate_model(paths[0], file, learning)
+        return
+    estimator = learning.estimator()
+    data = learning.read(file)
+    warn_of_empty([n for n in data.X.column_names if not has_values(data.X.column(n))], -1)
+    shown = Console(stderr=True).is_terminal
+    evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
+    display = Display()
+    display.line(f"{learning.model_name} on {file.name}: {_size(data)}", "bold")
+    display.line()
+    show_evaluation(evaluation, learning.model_name, display, advice=_advice(estimator))
+
+
+def _evaluate_model(path: str, file: TableFile, learning: Learning) -> None:
+    model = read_model(path)
+    name = model.scorecard_.model
+    rows = read_labelled_rows(file, model, learning.target, learning.weight, learning.drop)
+    evaluation = evaluate_model(model, rows)
+    display = Display()
+    size = f"{counted(rows.X.num_rows, 'row')}, {counted(rows.X.num_columns, 'column')}"
+    display.line(f"{name} of {path} on {file.name}: {size}", "bold")
+    display.line()
+    show_evaluation(evaluation, name, display, advice="Learn it anew from rows like these.")
+    display.line()
+    show_drift(measure_drift(model.scorecard_, rows.X, rows.weights), display)
+
+
+def _refuse_learning_options() -> None:
+    """Refuse options that say how a model is learned, where it was learned already."""
+    context = click.get_current_context()
+    for name in ("model_name", "settings", "categorical", "cv", "seed"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = {"model_name": "model", "settings": "set"}.get(name, name)
+            raise InputError(f"--{option} is for learning, but the model is learned already.")
+
+
+def _advice(estimator: Any) -> str:
+    """Say what may do better."""
+    if str(getattr(estimator, "numeric", "")).startswith("gaussian"):
+        return "Try --set numeric=modl, or --model NBLogisticCV."
+    if type(estimator).__name__ in ("BaristaNBCV", "NBLogisticCV"):
+        return "The columns may say nothing about the class; try more rows, or other columns."
+    return "Try --model BaristaNBCV or --model NBLogisticCV, which learn how much to trust columns."
+
+
+def _size(data: TrainingData) -> str:
+    n_classes = len(np.unique(data.y))
+    rows, columns = counted(len(data.y), "row"), counted(data.X.num_columns, "column")
+    return f"{rows}, {columns}, {counted(n_classes, 'class')}"

@@ -1,0 +1,81 @@
+"""What is imported when, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lessnaive
+from lessnaive import models
+from lessnaive.datasets.penguins import PENGUINS_CSV
+from lessnaive.models.base import ScorecardClassifier
+
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "matplotlib", "joblib")
+
+
+def imported(code: str, folder: Path, *arguments: str) -> set[str]:
+    """Run code; return the top-level modules that it has imported."""
+    report = "import sys; print(*{n.partition('.')[0] for n in sys.modules}, file=sys.stderr)"
+    script = f"import atexit; atexit.register(lambda: exec({report!r}))\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    return set(done.stderr.split())
+
+
+COMMAND = "from lessnaive.cli import main; main()"
+
+
+def test_importing_the_package_imports_next_to_nothing(tmp_path):
+    found = imported("import lessnaive; lessnaive.__version__; dir(lessnaive)", tmp_path)
+    assert not found & {*HEAVY, "numpy", "narwhals", "pyarrow"}
+
+
+def test_help_imports_neither_numbers_nor_tables(tmp_path):
+    found = imported(COMMAND, tmp_path, "--help")
+    assert not found & {*HEAVY, "numpy", "narwhals", "pyarrow", "rich"}
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "modl"])
+def test_predict_needs_the_scorecard_alone(tmp_path, numeric):
+    X, y = lessnaive.datasets.load_penguins()
+    lessnaive.save(lessnaive.NaiveBayes(numeric=numeric).fit(X, y), tmp_path / "m.json")
+    found = imported(COMMAND, tmp_path, "predict", "m.json", str(PENGUINS_CSV), "-o", "out.csv")
+    assert "pyarrow" in found
+    assert not found & {*HEAVY}
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_models_that_need_more_are_the_ones_named(tmp_path):
+    """A model that predicts with more than its scorecard is loaded as a whole."""
+    from lessnaive.export.scorecard_file import read_scorecard
+
+    X, y = lessnaive.datasets.load_penguins("pandas")
+    X = X[["bill_length_mm", "sex"]]
+    for name in models.__all__:
+        kind = getattr(models, name)
+        model = kind().fit(X, y)
+        lessnaive.save(model, tmp_path / "m.json")
+        alone = read_scorecard(tmp_path / "m.json")
+        overrides = kind._predictor is not ScorecardClassifier._predictor
+        assert (alone is None) == overrides, name
+
+
+def test_every_public_name_is_there():
+    for module in (lessnaive, models, lessnaive.export):
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+            assert name in dir(module)
+    with pytest.raises(AttributeError, match="module 'lessnaive' has no attribute 'Nothing'"):
+        lessnaive.Nothing  # noqa: B018
+    with pytest.raises(ImportError):
+        from lessnaive import Nothing  # noqa: F401

@@ -1,0 +1,286 @@
+"""LessNaiveClassifier: its parts add up to its scorecard, its rules, its limits."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+from lessnaive import LessNaiveClassifier, TableError, _core, datasets
+from lessnaive.models.additive import ensemble
+from lessnaive.models.additive.columns import read_inputs
+from lessnaive.models.additive.design import encode, kernel_rows
+from lessnaive.models.additive.ensemble import Settings, fit_ensemble
+from lessnaive.models.additive.members import MEMBERS
+from lessnaive.models.additive.path import centred, fit_member
+from lessnaive.table.training import read_training
+from lessnaive.validation.folds import split_rows
+
+
+def mixed(n_rows=400, n_classes=2, seed=0, gaps=0.1):
+    """Numbers, a column with few values, text and a flag; some cells are missing."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "size": rng.lognormal(size=n_rows),
+            "count": rng.integers(0, 6, n_rows).astype(float),
+            "noise": rng.normal(size=n_rows),
+            "kind": rng.choice(["red", "green", "blue", "grey"], n_rows),
+            "flag": rng.random(n_rows) < 0.4,
+        }
+    )
+    signal = np.log(X["size"]) * 1.5 - (X["count"] > 3) + (X["kind"] == "red") * 1.2
+    signal = signal.to_numpy()[:, None] * np.linspace(-1, 1, n_classes)
+    signal = signal + (X["flag"].to_numpy() * (X["noise"].to_numpy() > 0))[:, None] * np.linspace(
+        3, -3, n_classes
+    )
+    y = (signal + rng.gumbel(size=(n_rows, n_classes))).argmax(axis=1)
+    X = X.astype({"flag": object}).mask(rng.random(X.shape) < gaps)
+    return X, y
+
+
+def inputs_of(X, y, weights=None):
+    training = read_training(X, y, weights, "from_dtype").cached()
+    return read_inputs(training, None, np.zeros(len(training.schema), dtype=np.int64))
+
+
+def xor(n_rows=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3) ^ (rng.random(n_rows) < 0.05)).astype(int)
+    return X, y
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scorecard_is_the_sum_of_the_members(n_classes):
+    X, y = mixed(500, n_classes)
+    inputs = inputs_of(X, y)
+    folds = split_rows(5, inputs.labels, 0)
+    members = [fit_member(m, inputs, inputs, folds, tol=1e-8, max_iter=100) for m in MEMBERS]
+    model = LessNaiveClassifier(pairs=0).fit(X, y)
+    assert [m.penalty for m in model.members_] == [m.penalty for m in members]
+    total = np.zeros((len(y), n_classes))
+    for report, member in zip(model.members_, members, strict=True):
+        blocks = encode(member.design.pieces, inputs)
+        rows = kernel_rows(blocks, inputs.labels, None, n_classes)
+        out = np.empty((len(y), inputs.n_outputs))
+        rows.scores(member.solution.parameters, out)
+        total += report.weight * centred(out)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
+    X, y = mixed(1500, n_classes)
+    kept = {}
+    for name in ("fit_tables", "boost_pairs", "fit_member"):
+        original = getattr(ensemble, name)
+
+        def keep(*args, original=original, name=name, **options):
+            kept.setdefault(name, []).append(original(*args, **options))
+            return kept[name][-1]
+
+        monkeypatch.setattr(ensemble, name, keep)
+    model = LessNaiveClassifier(pairs=3).fit(X, y)
+    assert len(model.pairs_) == 3
+    assert [m.name for m in model.members_] == ["smooth", "steps", "freed", "tables", "trees"]
+    inputs = inputs_of(X, y)
+    weights = {m.name: m.weight for m in model.members_}
+    total = np.zeros((len(y), n_classes))
+    tables, trees = kept["fit_tables"][0], kept["boost_pairs"][0]
+    fitted = {member.name: member for member in kept["fit_member"]} | {"tables": tables}
+    for name, member in fitted.items():
+        blocks = encode(member.design.pieces, inputs)
+        rows = kernel_rows(blocks, inputs.labels, None, n_classes)
+        out = np.empty((len(y), inputs.n_outputs))
+        rows.scores(member.solution.parameters, out)
+        total += weights[name] * centred(out)
+    out = np.tile(trees.start, (len(y), 1))
+    for column, table in zip(trees.coarse, trees.columns, strict=True):
+        out += table[column.codes]
+    for (a, b), table in trees.pairs.items():
+        first, second = trees.coarse[a], trees.coarse[b]
+        out += table[first.codes.astype(int) * second.size + second.codes]
+    total += weights["trees"] * centred(out)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
+
+
+def test_one_term_per_column_and_pair():
+    X, y = mixed(1500)
+    model = LessNaiveClassifier(pairs=4).fit(X, y)
+    names = [term.name for term in model.scorecard_.terms]
+    assert names[:5] == list(X.columns)
+    assert names[5:] == [f"{a} & {b}" for a, b in model.pairs_]
+    assert len(model.importances_) == len(names)
+    contributions = np.asarray(model.scorecard_.explain(X))[:, 1:]
+    contributions = contributions - contributions.mean(axis=2, keepdims=True)
+    away = np.abs(contributions - contributions.mean(axis=0)).mean(axis=(0, 2))
+    np.testing.assert_allclose(model.importances_, away, rtol=1e-9)
+
+
+def test_pairs_are_found_where_they_are():
+    X, y = xor()
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.pairs_[0] == ("x0", "x1")
+    test, expected = xor(seed=1)
+    assert model.score(test, expected) > 0.88
+    additive = LessNaiveClassifier(pairs=0).fit(X, y)
+    assert additive.pairs_ == []
+    assert additive.score(test, expected) < 0.65
+    assert LessNaiveClassifier(pairs=1).fit(X, y).pairs_ == [("x0", "x1")]
+
+
+def test_no_pairs_without_need():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5))
+    y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.logistic(size=1500) > 0).astype(int)
+    assert LessNaiveClassifier().fit(X, y).pairs_ == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_shuffled_labels_give_the_prior(n_classes):
+    X, y = mixed(1500, n_classes)
+    y = np.random.default_rng(5).permutation(y)
+    test, _ = mixed(1500, n_classes, seed=1)
+    model = LessNaiveClassifier().fit(X, y)
+    share = np.bincount(y) / len(y)
+    prior = -(share * np.log(share)).sum()
+    assert model.cv_log_loss_ < 1.01 * prior
+    assert abs(log_loss(y, model.predict_proba(test)) - prior) < 0.02 * prior
+
+
+def test_held_out_loss_is_honest():
+    X, y = mixed(600, 3)
+    test, expected = mixed(4000, 3, seed=1)
+    model = LessNaiveClassifier(pairs=0).fit(X, y)
+    found = log_loss(expected, model.predict_proba(test))
+    assert abs(model.cv_log_loss_ - found) < 0.06
+    inner = min(member.log_loss for member in model.members_)
+    assert model.cv_log_loss_ < inner + 0.02
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0}])
+def test_weight_two_is_the_row_twice(class_weight):
+    X, y = mixed(240, 3)
+    times = np.random.default_rng(1).integers(0, 4, len(y))
+    rows = np.flatnonzero(times > 0)
+    places = np.repeat(np.arange(len(y)), times)
+    fold = np.arange(len(y)) % 3
+    folds = [(rows[fold[rows] != f], rows[fold[rows] == f]) for f in range(3)]
+    twice = [
+        (np.flatnonzero(fold[places] != f), np.flatnonzero(fold[places] == f)) for f in range(3)
+    ]
+    options = {"class_weight": class_weight, "tol": 1e-12, "pairs": 0}
+    weighted = LessNaiveClassifier(cv=folds, **options).fit(X, y, sample_weight=times)
+    repeated = LessNaiveClassifier(cv=twice, **options).fit(X.iloc[places], y[places])
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-7
+    )
+    assert weighted.cv_log_loss_ == pytest.approx(repeated.cv_log_loss_, abs=1e-6)
+
+
+def test_balanced_classes_move_the_prior():
+    X, y = mixed(600)
+    y = np.where(np.random.default_rng(0).random(600) < 0.8, 0, y)
+    plain = LessNaiveClassifier(pairs=0).fit(X, y).predict_proba(X)[:, 1].mean()
+    balanced = LessNaiveClassifier(pairs=0, class_weight="balanced").fit(X, y)
+    assert abs(plain - y.mean()) < 0.01
+    weights = 1 / np.bincount(y)[y]  # with which both classes count the same
+    assert abs(np.average(balanced.predict_proba(X)[:, 1], weights=weights) - 0.5) < 0.01
+    with pytest.raises(ValueError, match=r"class_weight names 'maybe'.*the classes are 0, 1"):
+        LessNaiveClassifier(class_weight={"maybe": 2.0}).fit(X, y)
+    with pytest.raises(ValueError, match="class_weight must hold finite numbers above 0"):
+        LessNaiveClassifier(class_weight={0: -1.0}).fit(X, y)
+
+
+@pytest.mark.parametrize("pairs", [0, 3])
+def test_missing_and_unseen(pairs):
+    X, y = mixed(1000, gaps=0.0)
+    X["gap"] = np.where(y == 1, np.nan, 1.0)
+    model = LessNaiveClassifier(pairs=pairs).fit(X, y)
+    row = X.iloc[:1].assign(gap=1.0)
+    base = model.scorecard_.explain(row, centred=False)[0]
+    for place, name in enumerate(X.columns[:4], start=1):
+        gone = model.scorecard_.explain(row.assign(**{name: np.nan}), centred=False)[0]
+        assert not gone[place].any()  # no gaps in training: nothing is added
+    unseen = model.scorecard_.explain(row.assign(kind="violet"), centred=False)[0]
+    assert not unseen[4].any()
+    for place, name in enumerate(model.scorecard_.terms[6:], start=7):
+        if "kind" in name.name:
+            assert not unseen[place].any()
+    gone = model.scorecard_.explain(row.assign(gap=np.nan), centred=False)[0]
+    assert gone[6, 1] - gone[6, 0] > base[6, 1] - base[6, 0] + 2  # gaps are a value
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_threads_and_jobs_do_not_matter(n_classes):
+    X, y = mixed(1200, n_classes)
+    found, before = [], _core.max_threads()
+    for threads, jobs in ((1, None), (2, None), (2, 2)):
+        _core.set_threads(threads)
+        try:
+            found.append(LessNaiveClassifier(pairs=3, n_jobs=jobs).fit(X, y).predict_proba(X))
+        finally:
+            _core.set_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_tiny_and_odd_tables():
+    rng = np.random.default_rng(0)
+    tables = {
+        "two rows": ([[1.0], [2.0]], [0, 1]),
+        "three rows": ([[1.0], [2.0], [3.0]], [0, 1, 1]),
+        "a class of one row": (rng.normal(size=(50, 3)), [0] * 25 + [1] * 24 + [2]),
+        "one row of the other class": (rng.normal(size=(50, 3)), [0] * 49 + [1]),
+        "constant columns": (np.ones((30, 2)), [0, 1] * 15),
+        "no values": (np.full((30, 2), np.nan), [0, 1] * 15),
+        "one value and gaps": (np.where(rng.random((30, 2)) < 0.5, np.nan, 1.0), [0, 1] * 15),
+        "huge": (rng.normal(size=(60, 2)) * 1e300, [0, 1] * 30),
+        "tiny": (rng.normal(size=(60, 2)) * 1e-300, [0, 1] * 30),
+        "far away": (rng.normal(size=(60, 2)) + 1e12, [0, 1] * 30),
+        "the largest": ([[-1.7e308], [1.7e308], [0.0], [1.0]] * 10, [0, 1, 0, 1] * 10),
+        "text": ([["a"], ["b"], ["c"], [None]] * 10, [0, 1, 0, 1] * 10),
+        "many classes": (rng.normal(size=(600, 3)), np.arange(600) % 60),
+    }
+    for name, (X, y) in tables.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = LessNaiveClassifier().fit(X, y)
+            probability = model.predict_proba(X)
+        assert np.isfinite(probability).all(), name
+        share = np.bincount(y) / len(y)
+        prior = -(share[share > 0] * np.log(share[share > 0])).sum()
+        own = probability[np.arange(len(y)), y]
+        assert -np.log(own).mean() < 1.02 * prior, name
+
+
+def test_errors():
+    X, y = mixed(100)
+    with pytest.raises(TableError, match="'size' holds an infinite value"):
+        LessNaiveClassifier().fit(X.assign(size=np.inf), y)
+    with pytest.warns(ConvergenceWarning, match="reached max_iter=1"):
+        model = LessNaiveClassifier(max_iter=1, tol=1e-12).fit(X, y)
+    assert not model.converged_
+
+
+def test_penguins():
+    X, y = datasets.load_penguins()
+    scores = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        model = LessNaiveClassifier().fit(X.iloc[train], y.iloc[train])
+        scores.append(log_loss(y.iloc[test], model.predict_proba(X.iloc[test])))
+        assert model.converged_
+        assert model.n_iter_ > 0
+    assert np.mean(scores) < 0.06
+
+
+def test_without_folds_nothing_is_chosen():
+    X, y = mixed(100)
+    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
+    assert [m.weight for m in found.members] == pytest.approx([1 / 3] * 3)
+    assert found.log_loss is None
