@@ -180,7 +180,7 @@ def test_a_rare_pure_value_does_not_fit_the_rows_with_gaps():
         largest = max(
             np.abs(row.scores[1] - row.scores[0]).max()
             for term in card.terms
-            for row in term.rows()
+            for row in term.rows(card.schema.kinds)
         )
         assert largest < most
 
@@ -191,7 +191,7 @@ def test_a_gap_adds_nothing():
         model = NBLogistic(numeric=numeric).fit(X, y)
         row = X.iloc[:1].assign(colour=None, x=np.nan)
         raw = model.scorecard_
-        scores = {term.name: list(term.rows()) for term in raw.terms}
+        scores = {term.name: list(term.rows(raw.schema.kinds)) for term in raw.terms}
         for name in ("colour", "x"):
             absent = [r for r in scores[name] if r.label == "(missing)"]
             assert all((r.scores == 0).all() for r in absent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,6 @@ __all__ = [
     "numeric_place",
     "seen_elsewhere",
 ]
-
-if TYPE_CHECKING:
-    from lessnaive.scorecard.terms.quadratic import QuadraticTerm
-    from lessnaive.scorecard.terms.table import TableTerm
 
 Floats = NDArray[np.float64]
 _Made_co = TypeVar("_Made_co", covariant=True)
@@ -70,11 +66,11 @@ def anchors(edges: Floats) -> Floats:
 class TermVisitor(Protocol[_Made_co]):
     """What models make of the terms of naive Bayes: a method for each kind."""
 
-    def table(self, term: TableTerm) -> _Made_co:
-        """Make something of a table of scores."""
+    def table(self, term: Any) -> _Made_co:
+        """Make something of a TableTerm."""
 
-    def parabola(self, term: QuadraticTerm) -> _Made_co:
-        """Make something of a parabola."""
+    def parabola(self, term: Any) -> _Made_co:
+        """Make something of a QuadraticTerm."""
 
 
 class Term(ABC):
