@@ -105,7 +105,7 @@ class NaiveBayesOnStrings(ln.NaiveBayes):
         ln.AttributeWeightedNB(l2=0.1),
         ln.AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
         ln.AttributeWeightedNB(weights="mixed", loss="squared"),
-        ln.AttributeWeightedNB(weights="mixed", numeric="gaussian"),
+        ln.AttributeWeightedNB(weights="mixed", numeric="gaussian", variance_prior=0.0),
         ln.NBLogistic(),
         ln.NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
         ln.NBLogistic(penalty="l2", lam=0.1, standardize=False),
