@@ -24,7 +24,7 @@ from lessnaive.likelihood.base import (
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.categorical import log_ratio
 from lessnaive.likelihood.counts import ValueCounts
-from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.gaussian import ValueMoments
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from lessnaive import _core
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
 from lessnaive.likelihood.base import ColumnStatistics
-from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.gaussian import ValueMoments
 from lessnaive.models.logistic.parts import (
     DesignColumn,
     Indicators,
