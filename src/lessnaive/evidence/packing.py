@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.likelihood.base import Sharpness
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.operands import Operand, Work
 from lessnaive.table import Column
@@ -30,9 +31,9 @@ class OwnEvidence:
         The intercept of the own class.
     terms : list of array
         For a table its scores, in the same shape; for a curve one number per row.
-    sharpness : list of (array or None)
-        For a parabola whose variance all classes share, the ratio of that variance to the one
-        without the row, one number per row: leaving a row out changes the other classes too.
+    sharpness : list of (Sharpness or None)
+        For parabolas whose variances have something in common: leaving a row out changes the other
+        classes too.
     left_out : float
         The weight of what is left out. A value of no more weight is unseen without its row, and
         adds nothing to any class.
@@ -40,7 +41,7 @@ class OwnEvidence:
 
     intercept: Floats
     terms: list[Floats]
-    sharpness: list[Floats | None]
+    sharpness: list[Sharpness | None]
     left_out: float
 
 
@@ -85,6 +86,7 @@ def gather_evidence(
     for place, curve in (work.quadratics | work.curves).items():
         if np.isinf(np.asarray(curve.values)).any():
             raise infinite_value(columns[scorecard.terms[place].inputs[0]].name)
+    sharpness = [None if own is None else own.sharpness[place] for place in work.quadratics]
     return _core.Evidence(
         [lookup.codes for lookup in work.lookups.values()],
         [lookup.shift for lookup in work.lookups.values()],
@@ -99,8 +101,9 @@ def gather_evidence(
         None if own is None else own.intercept,
         labels,
         weights,
-        [None if own is None else own.sharpness[place] for place in work.quadratics],
+        [None if sharp is None else sharp.ratio for sharp in sharpness],
         list(work.curves.values()),
         [own_terms[place] for place in work.curves],
         list(work.curves),
+        [None if sharp is None else sharp.share for sharp in sharpness],
     )

@@ -33,7 +33,7 @@ class EvidenceSettings(LikelihoodSettings):
 
     Attributes
     ----------
-    numeric, smoothing, missing, variance_floor, beta, categorical, n_bins, priors
+    numeric, smoothing, missing, variance_floor, variance_prior, beta, categorical, n_bins, priors
         As the parameters of :class:`~lessnaive.NaiveBayes`.
     """
 
@@ -80,6 +80,7 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
     "missing": [StrOptions({"ignore", "category"})],
     "variance_floor": [Interval(Real, 0, None, closed="left")],
+    "variance_prior": [Interval(Real, 0, None, closed="left")],
 }
 
 #: What values ``class_weight`` may have, in the models that learn by a loss.

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.exceptions import TableError
-from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
+from lessnaive.likelihood.base import LikelihoodSettings, Sharpness, SumsByClass
 from lessnaive.likelihood.gaussian import (
     fit_gaussian,
     log_density_without,
     merged_moments,
+    pooled_share,
     shared_variance_without,
 )
 from lessnaive.scorecard import QuadraticTerm
@@ -34,9 +35,8 @@ class ValueMoments(SumsByClass):
     keys = ("weight", "mean", "mean_low", "squares", "squares_low", "missing")
     means = frozenset({"mean", "mean_low"})
 
-    @property
-    def moments(self) -> Floats:
-        """The moments, of shape (n_classes, 6), as ``_core.moments`` makes them."""
+    def normal_moments(self) -> Floats:
+        """Return the moments, of shape (n_classes, 6), as ``_core.moments`` makes them."""
         return self.sums
 
     @classmethod
@@ -71,9 +71,7 @@ class ValueMoments(SumsByClass):
         self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0
     ) -> QuadraticTerm:
         """Return the log-density of a normal distribution for each class."""
-        gaussian = fit_gaussian(
-            self.sums, shared=_is_shared(settings), variance_floor=settings.variance_floor
-        )
+        gaussian = fit_gaussian(self.sums, **_how(settings))
         absent, present = self.presence(settings)
         offset = gaussian.log_peak + present
         values = np.stack([offset, gaussian.mean, gaussian.scale, absent, np.ones_like(offset)])
@@ -98,9 +96,8 @@ class ValueMoments(SumsByClass):
             values,
             labels,
             self.sums,
-            shared=_is_shared(settings),
-            variance_floor=settings.variance_floor,
             left_out=left_out,
+            **_how(settings),
         )
 
     def sharpness(
@@ -109,9 +106,10 @@ class ValueMoments(SumsByClass):
         labels: NDArray[Any],
         settings: LikelihoodSettings,
         left_out: float,
-    ) -> Floats | None:
-        """Return the ratio of a shared variance to the one without each row."""
-        if not _is_shared(settings):
+    ) -> Sharpness | None:
+        """Return how leaving a row out changes the variance that the classes have in common."""
+        shared, prior = _is_shared(settings), settings.variance_prior
+        if not shared and prior == 0:
             return None
         floor = settings.variance_floor
         with_all = fit_gaussian(self.sums, shared=True, variance_floor=floor).variance[0]
@@ -120,11 +118,23 @@ class ValueMoments(SumsByClass):
         without = shared_variance_without(
             values, labels, self.sums, variance_floor=floor, left_out=left_out
         )
-        return np.where(np.isnan(without), 1.0, with_all / without)
+        ratio = np.where(np.isnan(without), 1.0, with_all / without)
+        if shared:
+            return Sharpness(ratio, np.ones(len(self.sums)))
+        share = pooled_share(self.sums, variance_floor=floor, variance_prior=prior)
+        return Sharpness(ratio, share)
 
 
 def _is_shared(settings: LikelihoodSettings) -> bool:
     return settings.numeric == "gaussian_shared"
+
+
+def _how(settings: LikelihoodSettings) -> dict[str, Any]:
+    return {
+        "shared": _is_shared(settings),
+        "variance_floor": settings.variance_floor,
+        "variance_prior": settings.variance_prior,
+    }
 
 
 def _whole(moments: Floats) -> Floats:

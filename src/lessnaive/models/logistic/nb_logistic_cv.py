@@ -16,7 +16,6 @@ from lessnaive.models.logistic.problem import (
     FittedLogistic,
     LogisticProblem,
     LogisticSettings,
-    coefficient_shape,
 )
 from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.weighted.learning import minimize
@@ -86,6 +85,9 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
         Whether to show a progress bar.
     standardize, penalize_intercept, solver, tol, max_iter
         As in :class:`NBLogistic`; `tol` is that of the final fit.
+    numeric, n_bins, missing
+        How columns enter, as in :class:`NBLogistic`. Bins are found in the training rows of each
+        fold.
     class_weight : "balanced" or dict, optional
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
@@ -150,6 +152,9 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     standardize: bool = True
     penalize_intercept: bool | None = None
     categorical_features: Any = "from_dtype"
+    numeric: str = "linear"
+    n_bins: int = 10
+    missing: str = "ignore"
     smoothing: float | str = "laplace"
     priors: str | ArrayLike = "laplace"
     variance_floor: float = 1e-9
@@ -199,6 +204,5 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
         node, rest = state.pop("cv")
         fields = node.record("lam", "path")
         lam = fields["lam"].number(0.0)
-        path = LogisticPath.from_plain(fields["path"], coefficient_shape(scorecard))
         super()._restore(scorecard, rest)
-        self.lam_, self.path_ = lam, path
+        self.lam_, self.path_ = lam, LogisticPath.from_plain(fields["path"], self.coef_.shape)

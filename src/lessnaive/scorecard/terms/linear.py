@@ -90,15 +90,6 @@ class LinearTerm(Term):
 
         return found
 
-    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
-        """Return the standard deviation of the column, where missing values are at the mean."""
-        if columns is None:
-            return [1.0]
-        values = np.asarray(columns[0].numbers(), dtype=np.float64)
-        there = values[~np.isnan(values)]
-        variance = there.var() * len(there) / len(values) if len(there) else 0.0
-        return [float(np.sqrt(variance))]
-
     def breaks(self) -> Floats:
         """Return no edges: a line has none."""
         return np.empty(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from lessnaive.scorecard.terms.base import (
     Floats,
     Term,
     TermRow,
+    TermVisitor,
     differ,
     numeric_place,
     seen_elsewhere,
@@ -27,6 +28,8 @@ from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["QuadraticTerm"]
+
+_Made_co = TypeVar("_Made_co", covariant=True)
 
 # Scales in files are at least this large, so that one can divide by them.
 _SMALLEST_SCALE = 1e-300
@@ -121,6 +124,10 @@ class QuadraticTerm(Term):
             return scores
 
         return found
+
+    def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
+        """Return what a visitor makes of the parabola."""
+        return visitor.parabola(self)
 
     def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line with the score at each class's center; one for missing as in a table."""
