@@ -77,7 +77,8 @@ SANITIZERS = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-f
 sanitize: $(SANITIZE)/installed
 	LD_PRELOAD="$(SANITIZERS)" UBSAN_OPTIONS=print_stacktrace=1 \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-	$(SANITIZE)/venv/bin/python -m pytest -n $(JOBS) -m "not slow"
+	$(SANITIZE)/venv/bin/python -m pytest -n $(JOBS) -m "not slow" \
+	  -k "not test_memory"  # which measures memory, and the sanitizers take their own
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check

@@ -374,7 +374,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     model = GroupLassoNB(lam=2.0).fit(X, y)
     before = model.predict_proba(X)
     with pytest.raises(TableError):
-        model.fit(X.assign(weak=None), y)
+        model.fit(X.assign(weak=np.inf), y)
     with pytest.raises(ValueError, match="priors has shape"):
         model.set_params(priors=[0.5]).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), before)

@@ -14,7 +14,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
-from lessnaive.blas import OneBlasThread
+from lessnaive.blas import by_one_blas_thread
 
 __all__ = [
     "Interval",
@@ -34,7 +34,7 @@ def checked_fit(fit: _Fit) -> _Fit:
 
     Its linear algebra gives the same digits for any number of threads.
     """
-    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(OneBlasThread()(fit)))
+    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(by_one_blas_thread(fit)))
 
 
 def check_parameters(estimator: Any) -> None:

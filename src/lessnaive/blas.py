@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ContextDecorator
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, TypeVar, cast
 
-__all__ = ["OneBlasThread"]
+__all__ = ["OneBlasThread", "by_one_blas_thread"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class OneBlasThread(ContextDecorator):
+class OneBlasThread:
     """Within it, products and decompositions of matrices are computed by one thread.
 
     BLAS adds up in another order for each number of threads. What takes long is done by the core,
@@ -59,3 +62,14 @@ class OneBlasThread(ContextDecorator):
             # New versions let only the Python thread that has set a limit set another.
             set_threads = getattr(library, "_real_set_num_threads", library.set_num_threads)
             set_threads(number)
+
+
+def by_one_blas_thread(function: _Function) -> _Function:
+    """Let a function run within :class:`OneBlasThread`."""
+
+    @wraps(function)
+    def run(*given: Any, **options: Any) -> Any:
+        with OneBlasThread():
+            return function(*given, **options)
+
+    return cast(_Function, run)

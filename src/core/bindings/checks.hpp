@@ -87,8 +87,14 @@ inline Column labels_of(const Array& array, int64_t rows, int64_t classes) {
     return column;
 }
 
+// Values are looked at only where they are aligned.
+inline void require_aligned(const double* values) {
+    require(reinterpret_cast<uintptr_t>(values) % sizeof(double) == 0, "an array is not aligned");
+}
+
 // Finite and not negative.
 inline bool are_weights(const double* values, int64_t size) {
+    require_aligned(values);
     // One test for the block, so that the loop has no branches; NaN fails both comparisons.
     constexpr int64_t kBlock = 1024;
     for (int64_t first = 0; first < size; first += kBlock) {
@@ -110,6 +116,7 @@ inline const double* weights_of(const std::optional<Weights>& weights, int64_t r
 
 // Edges between bins: NaN has no place among them.
 inline bool are_ascending(const Vector& edges) {
+    require_aligned(edges.data());
     for (int64_t i = 0; i < length(edges); ++i) {
         const double edge = edges.data()[i];
         if (std::isnan(edge) || (i > 0 && edge < edges.data()[i - 1])) return false;
@@ -119,6 +126,8 @@ inline bool are_ascending(const Vector& edges) {
 
 // For each i: lower <= upper; neither is NaN.
 inline bool are_bounds(const Vector& lower, const Vector& upper) {
+    require_aligned(lower.data());
+    require_aligned(upper.data());
     for (int64_t i = 0; i < length(lower); ++i)
         if (!(lower.data()[i] <= upper.data()[i])) return false;
     return true;

@@ -277,8 +277,8 @@ def learn_naive_bayes(
     >>> learned = learn_naive_bayes(EvidenceSettings(numeric="mdlp"), training, "NaiveBayes")
     >>> learned.statistics.class_count
     array([152.,  68., 124.])
-    >>> learned.scorecard.predict(X)[:2]
-    array(['Adelie', 'Adelie'], dtype='<U9')
+    >>> learned.scorecard
+    <Scorecard of NaiveBayes: 3 classes, 7 terms>
     """
     statistics = count_table(settings, training, allow_empty=allow_empty)
     return LearnedNaiveBayes(make_scorecard(settings, statistics, model), statistics)

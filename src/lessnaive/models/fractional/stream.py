@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.blas import OneBlasThread
+from lessnaive.blas import by_one_blas_thread
 from lessnaive.evidence.costs import check_costs, informative_part
 from lessnaive.evidence.naive_bayes import check_priors
 from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
@@ -190,7 +190,7 @@ class FractionalStream:
             model, learned, rows.table.columns, rows.labels, rows.weights
         ).part_of(self.statistics.class_count.sum())
 
-    @OneBlasThread()
+    @by_one_blas_thread
     def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
         """Return all about the current model; the criterion is that of the last rows."""
         count = self.statistics.class_count
