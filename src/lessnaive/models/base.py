@@ -85,7 +85,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Importance of each column: mean absolute centred contribution over the training rows.
 
         It is in the unit of the scores (nats), never negative, and the same number in all models:
-        see :attr:`Scorecard.importance`. The importance of a pair of columns is shared evenly by
+        see ``Scorecard.importance``. The importance of a pair of columns is shared evenly by
         the two; a column that the model does not use has 0. The sum is not 1: each number stands
         for itself.
         """

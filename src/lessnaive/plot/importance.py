@@ -28,7 +28,7 @@ class ImportanceDisplay:
     Parameters
     ----------
     importances : array of shape (n_terms,)
-        The mean absolute centred contributions, see :attr:`Scorecard.importance`.
+        The mean absolute centred contributions, see ``Scorecard.importance``.
     names : sequence of str
         Names of the terms: of columns, or of pairs of them.
 

@@ -195,7 +195,7 @@ class Solver(ABC):
       penalty of one kind, it looks for in :meth:`refusal`, and refuses with a sentence that says
       what to take instead.
     - It begins within the bounds and stays there.
-    - It stops where the KKT residual is small enough (:class:`Stopping`; Newton's method by its
+    - It stops where the KKT residual is small enough (``Stopping``; Newton's method by its
       decrement) and says so by ``converged``, or else after ``max_iter`` iterations, or where
       rounding leaves nothing to gain, and says that by ``stalled``. It never raises for being slow.
     - The :class:`Point` that it returns is the best that it has seen, computed by
