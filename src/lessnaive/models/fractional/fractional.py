@@ -114,9 +114,11 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
     summary_size, max_values, forgetting, refresh
         What is kept of streams, for how long, and how often it is looked at, as in
         :class:`NaiveBayes`.
