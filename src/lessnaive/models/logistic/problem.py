@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import LinearLoss
-from lessnaive.models.logistic.design import Design
-from lessnaive.models.logistic.parts import DesignColumn, design_names
+from lessnaive.models.logistic.design import Design, DesignColumn, design_names
 from lessnaive.models.solving import Minimizer, SolverReport, SolverSettings
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
