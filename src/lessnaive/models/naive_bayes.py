@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive._sklearn import check_parameters, checked_fit
+from lessnaive._sklearn import check_parameters
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
@@ -19,7 +19,7 @@ from lessnaive.evidence.naive_bayes import (
     log_prior,
 )
 from lessnaive.likelihood.bernoulli import broadcast_beta
-from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.models.batches import (
     can_add_rows,
     current_naive_bayes,
@@ -160,7 +160,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         self.class_log_prior_ = scorecard.intercept.copy()
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @checked_fit
+    @fitting
     def partial_fit(
         self,
         X: Any,

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
+from lessnaive._sklearn import Interval, StrOptions, check_parameters
 from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
@@ -21,7 +21,7 @@ from lessnaive.evidence.naive_bayes import (
     learn_naive_bayes,
 )
 from lessnaive.exceptions import warn_caller
-from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.models.batches import can_add_rows, frozen_parameters
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
@@ -245,7 +245,7 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @checked_fit
+    @fitting
     def partial_fit(
         self,
         X: Any,

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 _FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
 # The models of a path only need their scores right; the one that is chosen is solved again. So far
 # is the objective above its minimum at the most, as a share of it:
-_PATH_GAP = 1e-9
+_PATH_GAP = 1e-10
 # With solvers that stop by the KKT residual, this is their tolerance:
 _PATH_TOLERANCE = 1e-7
 # Fills an array with the weights that are best at a penalty; returns whether the solver was done.
@@ -200,7 +200,7 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     naive Bayes is learned from the training rows alone, and the penalty is that of the path times
     the share of the weight of the rows that is left, since the loss is a sum over rows.
 
-    The models of the paths are found until their objective is within about 1e-9 of its minimum,
+    The models of the paths are found until their objective is within about 1e-10 of its minimum,
     relative to it, as the quadratic model of the solver estimates that; the chosen one is fitted
     again as :class:`NBLogistic` does it.
 
