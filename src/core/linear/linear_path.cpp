@@ -23,12 +23,18 @@ constexpr double kRounding = 1e-13;
 // A step that promises less than this share of the objective may fail by its rounding.
 constexpr double kInvisible = 1e-7;
 constexpr double kShortest = 1e-10;
+// Rows that are sure of their class, rightly or wrongly, have no curvature left, and a step by it
+// is far too long. Then it gets a share of what there is without any evidence, of which for two
+// classes the whole bounds it everywhere.
+constexpr double kFirstDamping = 1e-3, kMostDamping = 1e3;
 // Rounds of the inner solver at the most, and what it may leave of the tolerance.
 constexpr int kMostRounds = 50;
 constexpr double kInner = 1e-3;
 // When others have to work too, so do all those whose slope is this share of what holds them: a
 // penalty or two later they would have to.
 constexpr double kSoon = 0.7;
+// Weights that begin to work at a time: so many, or twice as many as are at work.
+constexpr size_t kNewcomers = 100;
 // More weights at work have no room, or their products take longer than other solvers.
 constexpr size_t kMostAtWork = 1500;
 
@@ -119,7 +125,8 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
                             0.5 * (dot(at_work(point_.gradient), move) + dot(found.slope, move));
         const bool old = point_.loss < kOld * loss_at_curvature_;
         const bool slow = gain > kSlow * before;
-        if (gain <= enough && (exact_ || !old)) return {std::move(goal), passes, true};
+        if (gain <= enough && (exact_ || !old) && !left_out_)
+            return {std::move(goal), passes, true};
         if (slow && from_exact && gain <= kRounding * scale) return {std::move(goal), passes, true};
         if (passes >= max_passes) return {point_.weights, passes, false};
         if ((slow || old) && !exact_) {
@@ -130,8 +137,16 @@ LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, i
         }
         from_exact = exact_;
         const int steps = walk(penalty, goal);
-        // Nothing to be gained that the objective would show, or else a step that failed.
-        if (steps == 0) return {point_.weights, passes, gain <= kInvisible * scale};
+        if (steps == 0) {
+            // Nothing to be gained that the objective would show, or else a step that failed.
+            if (gain <= kInvisible * scale) return {point_.weights, passes, true};
+            if (damping_ >= kMostDamping) return {point_.weights, passes, false};
+            damping_ = std::max(kFirstDamping, 10 * damping_);
+            look_at_curvature();
+            ++passes;
+            before = HUGE_VAL;
+            continue;
+        }
         passes += steps;
         before = gain;
     }
@@ -198,10 +213,25 @@ bool LinearPath::admit(const Penalty& penalty) {
         next += works;
         complete = works || !wants(k, 1.0);
     }
-    if (complete) return false;
+    if (complete) {
+        left_out_ = false;
+        return false;
+    }
     working_.clear();
-    for (int64_t k = 0; k < size(); ++k)
-        if (wants(k, kSoon)) working_.push_back(k);
+    std::vector<std::pair<double, int64_t>> newcomers;  // the steepest first
+    for (int64_t k = 0; k < size(); ++k) {
+        const double holds = penalty.l1 * factor_[k];
+        if (point_.weights[k] != 0 || holds == 0)
+            working_.push_back(k);
+        else if (wants(k, kSoon))
+            newcomers.emplace_back(-std::fabs(point_.gradient[k]) / holds, k);
+    }
+    const size_t most = std::max(kNewcomers, 2 * working_.size());
+    std::sort(newcomers.begin(), newcomers.end());
+    left_out_ = newcomers.size() > most && wants(newcomers[most].second, 1.0);
+    for (size_t i = 0; i < std::min(most, newcomers.size()); ++i)
+        working_.push_back(newcomers[i].second);
+    std::sort(working_.begin(), working_.end());
     crowded_ = working_.size() > kMostAtWork;
     if (!crowded_) look_at_curvature();
     return !crowded_;
@@ -237,6 +267,12 @@ void LinearPath::look_at_curvature() {
     std::vector<double> by_coefficient(n * n), row(n);
     curvature(rows_, coefficients(point_.weights).data(), rows_.rows(), chosen,
               by_coefficient.data());
+    if (damping_ > 0) {
+        std::vector<double> largest(n * n);
+        const std::vector<double> unsure(rows_.outputs() * inner, 0.0);
+        curvature(rows_, unsure.data(), rows_.rows(), chosen, largest.data());
+        add_multiple(largest.data(), damping_, n * n, by_coefficient.data());
+    }
     hessian_.assign(count * count, 0.0);
     for (int64_t i = 0; i < count; ++i) {
         poll();

@@ -90,7 +90,9 @@ class LinearPath {
     std::vector<int64_t> working_;  // places, in ascending order
     std::vector<double> hessian_;   // of these
     bool crowded_ = false;
-    bool exact_;  // whether the curvature is that of this very point
+    double damping_ = 0;     // share of the largest curvature that was added
+    bool left_out_ = false;  // whether others want to work too
+    bool exact_;             // whether the curvature is that of this very point
     double loss_at_curvature_;
 };
 

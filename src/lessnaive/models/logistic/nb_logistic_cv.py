@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -35,7 +35,7 @@ from lessnaive.validation.cross_validation import (
 )
 from lessnaive.validation.metrics import SCORES, Score
 
-__all__ = ["LogisticPath", "NBLogisticCV", "score_path", "solve_path"]
+__all__ = ["LogisticPath", "NBLogisticCV", "walk_path"]
 
 Floats = NDArray[np.float64]
 
@@ -107,8 +107,8 @@ class LogisticPath(FoldScores):
         return cls(**arrays)
 
 
-def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None]) -> Floats:
-    """Return the weights at each penalty, each found from those at the next stronger one.
+def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
+    """Yield the weights at each penalty, each found from those at the next stronger one.
 
     Parameters
     ----------
@@ -116,24 +116,24 @@ def solve_path(problem: LogisticProblem, lams: Floats, step: Callable[[], None])
         The problem, with the solver and its tolerance among its settings.
     lams : array of shape (n_lams,)
         The penalties, from large to small.
-    step : callable
-        Called after each of them.
 
-    Returns
-    -------
-    array of shape (n_lams, n_outputs, 1 + n_design)
+    Yields
+    ------
+    array of shape (n_outputs, 1 + n_design)
     """
     settings = problem.settings.solving
     quick = settings.solver == "auto"
     quick = quick and ProxNewton().refusal(problem.loss, problem.penalty(1.0)) is None
-    minimize = _newton_path(problem) if quick else _one_by_one(problem)
-    out = np.empty((len(lams), *problem.loss.shape))
-    unfinished = 0
-    for place, lam in enumerate(lams.tolist()):
-        unfinished += not minimize(lam, out[place])
-        step()
-    warn_unfinished(settings, unfinished, len(lams))
-    return out
+    minimize = _newton_path(problem) if quick else _one_by_one(problem, problem.start())
+    unfinished = done = 0
+    try:
+        for lam in lams.tolist():
+            weights = np.empty(problem.loss.shape)
+            unfinished += not minimize(lam, weights)
+            done += 1
+            yield weights
+    finally:
+        warn_unfinished(settings, unfinished, done)
 
 
 def _newton_path(problem: LogisticProblem) -> Minimize:
@@ -141,16 +141,25 @@ def _newton_path(problem: LogisticProblem) -> Minimize:
     unit, most = problem.penalty(1.0), problem.settings.solving.max_iter
     path = problem.loss.path(np.broadcast_to(unit.factor, problem.loss.shape), problem.start())
 
+    weights, others = problem.start(), None
+
     def minimize(lam: float, out: Floats) -> bool:
-        return path.minimize(lam * unit.l1, lam * unit.l2, _PATH_GAP, most, out)[1]
+        nonlocal others
+        if others is None:
+            finished = path.minimize(lam * unit.l1, lam * unit.l2, _PATH_GAP, most, out)[1]
+            if not path.crowded:
+                weights[...] = out
+                return finished
+            others = _one_by_one(problem, weights)
+        return others(lam, out)
 
     return minimize
 
 
-def _one_by_one(problem: LogisticProblem) -> Minimize:
+def _one_by_one(problem: LogisticProblem, start: Floats) -> Minimize:
     """Minimize with the solver that was asked for, from one minimum to the next."""
     settings = problem.settings.solving
-    weights = problem.start()
+    weights = start
 
     def minimize(lam: float, out: Floats) -> bool:
         nonlocal weights
@@ -169,26 +178,73 @@ def _one_by_one(problem: LogisticProblem) -> Minimize:
     return minimize
 
 
-def score_path(
-    problem: LogisticProblem, weights: Floats, held_out: Training, score: Score
-) -> Floats:
-    """Return the score of each model of a path on other rows."""
-    rows = problem.design.rows(held_out)
-    probability = np.empty((rows.rows, rows.classes))
-    labels, kept = held_out.labels, held_out.weights
-    counted: Any = slice(None) if kept is None else np.flatnonzero(kept)
-    out = np.empty(len(weights))
-    for place, coefficients in enumerate(problem.loss.coefficients(weights)):
-        rows.probabilities(coefficients, probability)
-        out[place] = score(
-            probability[counted], labels[counted], None if kept is None else kept[counted]
-        )
-    return out
+class _HeldOut:
+    """Held-out rows, on which models of a path are scored."""
+
+    def __init__(self, problem: LogisticProblem, rows: Training, score: Score) -> None:
+        self._problem, self._score = problem, score
+        self._rows = problem.design.rows(rows)
+        self._probability = np.empty((self._rows.rows, self._rows.classes))
+        weights = rows.weights
+        self._counted: Any = slice(None) if weights is None else np.flatnonzero(weights)
+        self._labels = rows.labels[self._counted]
+        self._weights = None if weights is None else weights[self._counted]
+
+    def score(self, weights: Floats) -> float:
+        coefficients = self._problem.loss.coefficients(weights)
+        self._rows.probabilities(coefficients, self._probability)
+        return self._score(self._probability[self._counted], self._labels, self._weights)
+
+
+class _PathEnd:
+    """Where paths end: in the folds where scores have fallen for long, and for all of them there.
+
+    The first fold to end ends all, whichever order they come in: what each of them needs to know
+    for that is where its own path would end.
+
+    Parameters
+    ----------
+    lams : array of shape (n_lams,)
+        The penalties.
+    always : bool
+        Whether all of them are wanted.
+    """
+
+    def __init__(self, lams: Floats, *, always: bool) -> None:
+        self._lams, self._always = lams, always
+        self.place = len(lams)
+
+    def reached(self, scores: list[float], problem: LogisticProblem, weights: Floats) -> bool:
+        """Whether a fold with these scores is at its end."""
+        done = len(scores)
+        if done >= self.place:
+            return True
+        if self._always or not (
+            self._is_past_its_best(scores) or _fits_all(problem, weights, done)
+        ):
+            return False
+        self.place = min(self.place, done)
+        return True
+
+    def _is_past_its_best(self, scores: list[float]) -> bool:
+        best = int(np.argmax(scores))
+        fallen = scores[best] - scores[-1] > _CLEARLY * (scores[best] - min(scores))
+        return fallen and self._lams[len(scores) - 1] <= _LONG * self._lams[best]
+
+
+def _fits_all(problem: LogisticProblem, weights: Floats, done: int) -> bool:
+    """Whether hardly any loss is left in training; looked at now and then."""
+    return done % _SOMETIMES == 0 and problem.loss.value(weights) < _NO_LOSS * problem.null_loss()
 
 
 # The smallest penalty as a share of the largest slope at the target, with more rows than columns
 # and with fewer.
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
+# A path ends where the penalty is this share of the best one, and scores are lower than there by
+# this share of all that they have differed by.
+_LONG, _CLEARLY = 0.1, 0.01
+# And where so little is left of the loss of the class shares, which is looked at so often.
+_NO_LOSS, _SOMETIMES = 1e-3, 5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -196,7 +252,9 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
-    zero, the class shares; with squares nearly so), down to `lam_ratio` times that. In each fold
+    zero, the class shares; with squares nearly so), down to `lam_ratio` times that, or to where a
+    fold sees no use in going on: its held-out score has been falling down to a tenth of the penalty
+    where it was best, or hardly any loss is left in training. In each fold
     naive Bayes is learned from the training rows alone, and the penalty is that of the path times
     the share of the weight of the rows that is left, since the loss is a sum over rows.
 
@@ -320,15 +378,29 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        end = _PathEnd(lams, always=self.lams is not None)
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
 
-            def score_fold(fold: Fold[Training]) -> Floats:
+            def score_fold(fold: Fold[Training]) -> list[float]:
                 part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
-                weights = solve_path(part, fold.share * lams, step)
-                return score_path(part, weights, fold.test, SCORES[self.scoring])
+                held_out = _HeldOut(part, fold.test, SCORES[self.scoring])
+                scores: list[float] = []
+                for weights in walk_path(part, fold.share * lams):
+                    scores.append(held_out.score(weights))
+                    step()
+                    if end.reached(scores, part, weights):
+                        break
+                for _ in range(len(lams) - len(scores)):
+                    step()
+                return scores
 
-            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
-            weights = solve_path(problem, lams, step)
+            found = cross_validate(score_fold, training, splits, self.n_jobs)
+            lams = lams[: end.place]
+            fold_scores = np.array([scores[: end.place] for scores in found])
+            weights = np.empty((len(lams), *problem.loss.shape))
+            for place, each in enumerate(walk_path(problem, lams)):
+                weights[place] = each
+                step()
         path = LogisticPath.of(problem, lams, weights, fold_scores)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])

@@ -143,6 +143,11 @@ class LogisticProblem:
                 break
         return weights if np.isfinite(weights).all() else np.zeros(self.loss.shape)
 
+    def null_loss(self) -> float:
+        """Return the loss of the class shares."""
+        weights = self._class_weights[self._class_weights > 0]
+        return float(-(weights * np.log(weights / weights.sum())).sum())
+
     def lambda_max(self, start: Floats) -> float:
         """Return the smallest penalty at which all penalized coefficients are at their target.
 
