@@ -76,6 +76,7 @@ void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64
 
 void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients) {
     require_coefficients(rows, coefficients);
+    Memory().read(coefficients).require_apart();
     const Released release;
     new (self) LinearCurvature(rows, coefficients.data());
 }

@@ -144,7 +144,8 @@ def _kink(penalty: ElasticNet, like: Floats) -> Floats:
 
 def _held(penalty: ElasticNet, weights: Floats, slope: Floats) -> NDArray[np.bool_]:
     """Weights at a bound that they would have to cross."""
-    return (slope == 0) & ((weights <= penalty.lower) | (weights >= penalty.upper))
+    at_bound = (weights <= penalty.lower) | (weights >= penalty.upper)
+    return np.asarray((slope == 0) & at_bound)
 
 
 def _orthant(penalty: ElasticNet, weights: Floats, slope: Floats) -> tuple[Floats, Floats]:

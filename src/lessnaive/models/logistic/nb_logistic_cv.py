@@ -229,7 +229,8 @@ class _PathEnd:
     def _is_past_its_best(self, scores: list[float]) -> bool:
         best = int(np.argmax(scores))
         fallen = scores[best] - scores[-1] > _CLEARLY * (scores[best] - min(scores))
-        return fallen and self._lams[len(scores) - 1] <= _LONG * self._lams[best]
+        far = self._lams[len(scores) - 1] <= _LONG * self._lams[best]
+        return fallen and far and len(scores) - best > _FEWEST
 
 
 def _fits_all(problem: LogisticProblem, weights: Floats, done: int) -> bool:
@@ -241,9 +242,10 @@ def _fits_all(problem: LogisticProblem, weights: Floats, done: int) -> bool:
 # and with fewer.
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 # A path ends where the penalty is this share of the best one, and scores are lower than there by
-# this share of all that they have differed by.
-_LONG, _CLEARLY = 0.1, 0.01
-# And where so little is left of the loss of the class shares, which is looked at so often.
+# this share of all that they have differed by; with so many penalties between the two.
+_LONG, _CLEARLY, _FEWEST = 0.1, 0.01, 10
+# And where so little is left of the loss of the class shares, which is looked at so often, and no
+# score of as many penalties is the best.
 _NO_LOSS, _SOMETIMES = 1e-3, 5
 
 
@@ -254,7 +256,7 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
     zero, the class shares; with squares nearly so), down to `lam_ratio` times that, or to where a
     fold sees no use in going on: its held-out score has been falling down to a tenth of the penalty
-    where it was best, or hardly any loss is left in training. In each fold
+    where it was best, or hardly any loss is left in training and it gains no more. In each fold
     naive Bayes is learned from the training rows alone, and the penalty is that of the path times
     the share of the weight of the rows that is left, since the loss is a sum over rows.
 
