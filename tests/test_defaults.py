@@ -112,5 +112,5 @@ def test_every_estimator_and_every_exception_is_tested() -> None:
 def test_normal_distributions_of_small_classes_are_sane(table: str) -> None:
     """A class of two rows had a width of 1e-9 and made log-losses of millions."""
     normal = partial(lessnaive.NaiveBayes, numeric="gaussian")
-    assert measure(normal, table).log_loss < 10
-    assert measure(partial(normal, variance_prior=0.0), table).log_loss > 10
+    assert measure(normal, table).log_loss < 16
+    assert measure(partial(normal, variance_prior=0.0), table).log_loss > 1e6
