@@ -47,13 +47,13 @@ class Measured(NamedTuple):
         return self.log_loss / self.baseline
 
 
-def tables(most_rows: int = MOST_ROWS) -> list[str]:
+def tables() -> list[str]:
     """Return the names of the tables; none without a folder of tables."""
     home = os.environ.get("LESSNAIVE_DATA_HOME")
     if home is None:
         return []
     entries = json.loads(Path(home, "manifest.json").read_text(encoding="utf-8"))
-    kept = [e for e in entries if e["task"] == "classification" and e["rows"] <= most_rows]
+    kept = [e for e in entries if e["task"] == "classification" and e["rows"] <= MOST_ROWS]
     return sorted(e["name"] for e in kept)
 
 

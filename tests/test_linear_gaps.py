@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from lessnaive import NaiveBayes, NBLogistic, NBLogisticCV, load, save
+from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV, load, save
+from lessnaive.datasets import fetch
 from logistic_oracle import PlainProblem, random_table
 
 NUMERIC = ["linear", "modl", "mdlp", "quantile", "both"]
@@ -212,3 +214,22 @@ def test_model_files(numeric, missing, tmp_path):
         assert again.design_names_ == model.design_names_
         np.testing.assert_array_equal(again.coef_, model.coef_)
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.skipif(
+    "LESSNAIVE_DATA_HOME" not in os.environ, reason="LESSNAIVE_DATA_HOME names no folder"
+)
+@pytest.mark.parametrize(
+    "model",
+    [NBLogistic(), NBLogisticCV(n_lams=10, cv=2), HybridLRNB(), HybridLRNB(lam=0.1)],
+    ids=["NBLogistic", "NBLogisticCV", "HybridLRNB", "weak ridge"],
+)
+def test_scores_of_adult_are_sane(model):
+    """Ten rows that never worked had scores of -1530, -2568 and 9716, and probabilities of 0."""
+    X, y = fetch("adult", backend="pandas")
+    card = model.fit(X, y).scorecard_
+    assert model.converged_
+    tables = [term for term in card.terms if card.schema.categorical[term.inputs[0]]]
+    rows = [row for term in tables for row in term.rows(card.schema.kinds)]
+    assert max(np.abs(row.scores[1] - row.scores[0]).max() for row in rows) < 10
+    assert model.predict_proba(X).min() > 0
