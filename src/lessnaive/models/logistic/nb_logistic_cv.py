@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.problem import (
@@ -30,6 +31,7 @@ from lessnaive.validation.cross_validation import (
     choose,
     cross_validate,
     progress,
+    side_by_side,
     split_rows,
     summarize,
 )
@@ -178,75 +180,116 @@ def _one_by_one(problem: LogisticProblem, start: Floats) -> Minimize:
     return minimize
 
 
-class _HeldOut:
-    """Held-out rows, on which models of a path are scored."""
-
-    def __init__(self, problem: LogisticProblem, rows: Training, score: Score) -> None:
-        self._problem, self._score = problem, score
-        self._rows = problem.design.rows(rows)
-        self._probability = np.empty((self._rows.rows, self._rows.classes))
-        weights = rows.weights
-        self._counted: Any = slice(None) if weights is None else np.flatnonzero(weights)
-        self._labels = rows.labels[self._counted]
-        self._weights = None if weights is None else weights[self._counted]
-
-    def score(self, weights: Floats) -> float:
-        coefficients = self._problem.loss.coefficients(weights)
-        self._rows.probabilities(coefficients, self._probability)
-        return self._score(self._probability[self._counted], self._labels, self._weights)
-
-
-class _PathEnd:
-    """Where paths end: in the folds where scores have fallen for long, and for all of them there.
-
-    The first fold to end ends all, whichever order they come in: what each of them needs to know
-    for that is where its own path would end.
+class _FoldPath:
+    """The path of a fold, as far as it has been walked.
 
     Parameters
     ----------
+    problem : LogisticProblem
+        The training rows.
     lams : array of shape (n_lams,)
-        The penalties.
-    always : bool
-        Whether all of them are wanted.
+        The penalties of these.
+    held_out : Training
+        Rows to score the models on.
+    score : Score
+        How.
     """
 
-    def __init__(self, lams: Floats, *, always: bool) -> None:
-        self._lams, self._always = lams, always
-        self.place = len(lams)
+    def __init__(
+        self, problem: LogisticProblem, lams: Floats, held_out: Training, score: Score
+    ) -> None:
+        self._problem: LogisticProblem | None = problem
+        self._path: Iterator[Floats] | None = walk_path(problem, lams)
+        self._n_lams = len(lams)
+        self._score = score
+        self._rows: _core.LinearRows | None = problem.design.rows(held_out)
+        weights = held_out.weights
+        self._counted: Any = slice(None) if weights is None else np.flatnonzero(weights)
+        self._labels = held_out.labels[self._counted]
+        self._weights = None if weights is None else weights[self._counted]
+        self.scores: list[float] = []
+        self.fits_all = False
 
-    def reached(self, scores: list[float], problem: LogisticProblem, weights: Floats) -> bool:
-        """Whether a fold with these scores is at its end."""
-        done = len(scores)
-        if done >= self.place:
-            return True
-        if self._always or not (
-            self._is_past_its_best(scores) or _fits_all(problem, weights, done)
-        ):
-            return False
-        self.place = min(self.place, done)
+    def go_on(self, to: int, step: Callable[[], None]) -> None:
+        """Walk until so many penalties are done; after the last one the rows are let go."""
+        assert self._path is not None
+        for _ in range(len(self.scores), to):
+            weights = next(self._path)
+            self.scores.append(self._score_of(weights))
+            step()
+        if to >= self._n_lams:
+            self._path = self._problem = self._rows = None
+        elif self._problem is not None:
+            loss = self._problem.loss.value(weights)
+            self.fits_all = loss < _NO_LOSS * self._problem.null_loss()
+
+    def _score_of(self, weights: Floats) -> float:
+        assert self._problem is not None
+        assert self._rows is not None
+        probability = np.empty((self._rows.rows, self._rows.classes))
+        self._rows.probabilities(self._problem.loss.coefficients(weights), probability)
+        return self._score(probability[self._counted], self._labels, self._weights)
+
+
+def score_paths(
+    start: Callable[[Fold[Training]], _FoldPath],
+    training: Training,
+    splits: Any,
+    lams: Floats,
+    *,
+    to_the_end: bool,
+    n_jobs: int | None,
+    step: Callable[[], None],
+) -> Floats:
+    """Return the scores of all folds, of shape (n_folds, n_penalties that were of use).
+
+    All folds go on together, some penalties at a time, until the mean score says that there is no
+    use in going on; large tables one fold after the other to the end, as the rows of all folds
+    together would need much memory.
+    """
+    n_cells = len(training.labels) * len(training.table.columns) * len(splits)
+    together = len(lams) if to_the_end or n_cells > _MANY_CELLS else _TOGETHER
+
+    def begin(fold: Fold[Training]) -> _FoldPath:
+        path = start(fold)
+        path.go_on(min(together, len(lams)), step)
+        return path
+
+    paths = cross_validate(begin, training, splits, n_jobs)
+    done = min(together, len(lams))
+    while done < len(lams) and not _is_past_its_best(paths, lams):
+        done = min(done + together, len(lams))
+        side_by_side(lambda path, to=done: path.go_on(to, step), [(p,) for p in paths], n_jobs)
+    for _ in range((len(lams) - done) * len(paths)):
+        step()
+    return np.array([path.scores for path in paths])
+
+
+def _is_past_its_best(paths: list[_FoldPath], lams: Floats) -> bool:
+    """Whether the mean score has fallen for long, or can only fall."""
+    scores = summarize(np.array([path.scores for path in paths])).mean
+    last, best = len(scores) - 1, int(np.argmax(scores))
+    if last - best < _TOGETHER:
+        return False
+    if all(path.fits_all for path in paths):
         return True
-
-    def _is_past_its_best(self, scores: list[float]) -> bool:
-        best = int(np.argmax(scores))
-        fallen = scores[best] - scores[-1] > _CLEARLY * (scores[best] - min(scores))
-        far = self._lams[len(scores) - 1] <= _LONG * self._lams[best]
-        return fallen and far and len(scores) - best > _FEWEST
-
-
-def _fits_all(problem: LogisticProblem, weights: Floats, done: int) -> bool:
-    """Whether hardly any loss is left in training; looked at now and then."""
-    return done % _SOMETIMES == 0 and problem.loss.value(weights) < _NO_LOSS * problem.null_loss()
+    fallen = scores[best] - scores[-1] > _CLEARLY * (scores[best] - scores.min())
+    return bool(fallen and lams[last] <= _LONG * lams[best])
 
 
 # The smallest penalty as a share of the largest slope at the target, with more rows than columns
 # and with fewer.
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
-# A path ends where the penalty is this share of the best one, and scores are lower than there by
-# this share of all that they have differed by; with so many penalties between the two.
-_LONG, _CLEARLY, _FEWEST = 0.1, 0.01, 10
-# And where so little is left of the loss of the class shares, which is looked at so often, and no
-# score of as many penalties is the best.
-_NO_LOSS, _SOMETIMES = 1e-3, 5
+# Penalties that all folds do before it is looked whether that is enough.
+_TOGETHER = 10
+# Paths end where the penalty is this share of the best one, and the mean score is lower than there
+# by this share of all that it has differed by.
+_LONG, _CLEARLY = 0.1, 0.01
+# And where so little is left of the loss of the class shares in training, and the score was best
+# some penalties ago.
+_NO_LOSS = 1e-3
+# Cells of all folds that may be in memory together.
+_MANY_CELLS = 20_000_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -254,9 +297,9 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
-    zero, the class shares; with squares nearly so), down to `lam_ratio` times that, or to where a
-    fold sees no use in going on: its held-out score has been falling down to a tenth of the penalty
-    where it was best, or hardly any loss is left in training and it gains no more. In each fold
+    zero, the class shares; with squares nearly so), down to `lam_ratio` times that, or to where
+    there is no use in going on: the mean held-out score has been falling down to a tenth of the
+    penalty where it was best, or hardly any loss is left in training. In each fold
     naive Bayes is learned from the training rows alone, and the penalty is that of the path times
     the share of the weight of the rows that is left, since the loss is a sum over rows.
 
@@ -380,25 +423,22 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        end = _PathEnd(lams, always=self.lams is not None)
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
 
-            def score_fold(fold: Fold[Training]) -> list[float]:
+            def start_fold(fold: Fold[Training]) -> _FoldPath:
                 part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
-                held_out = _HeldOut(part, fold.test, SCORES[self.scoring])
-                scores: list[float] = []
-                for weights in walk_path(part, fold.share * lams):
-                    scores.append(held_out.score(weights))
-                    step()
-                    if end.reached(scores, part, weights):
-                        break
-                for _ in range(len(lams) - len(scores)):
-                    step()
-                return scores
+                return _FoldPath(part, fold.share * lams, fold.test, SCORES[self.scoring])
 
-            found = cross_validate(score_fold, training, splits, self.n_jobs)
-            lams = lams[: end.place]
-            fold_scores = np.array([scores[: end.place] for scores in found])
+            fold_scores = score_paths(
+                start_fold,
+                training,
+                splits,
+                lams,
+                to_the_end=self.lams is not None,
+                n_jobs=self.n_jobs,
+                step=step,
+            )
+            lams = lams[: fold_scores.shape[1]]
             weights = np.empty((len(lams), *problem.loss.shape))
             for place, each in enumerate(walk_path(problem, lams)):
                 weights[place] = each
