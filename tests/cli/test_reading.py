@@ -122,7 +122,7 @@ def test_the_target_is_dropped_and_other_columns_are_told(cli, well, model):
 
 def test_classes_of_any_type(well):
     for classes in (["1", "2"], ["true", "false"], ["2020-01-01", "2021-01-01"], ["1.0", "2.0"]):
-        fitted_on(well, f"x,y\n1,{classes[0]}\n2,{classes[1]}\n3,{classes[0]}\n")
+        fitted_on(well, "x,y\n" + f"1,{classes[0]}\n2,{classes[1]}\n" * 5)
         rows = rows_of(well("predict", "m.json", write("new.csv", "x\n1\n2\n")))
         expected = {"true": "True", "false": "False"}
         assert [row["predicted"] for row in rows] == [expected.get(c, c) for c in classes]
