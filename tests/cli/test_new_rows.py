@@ -241,3 +241,15 @@ def test_a_model_file_is_read_as_python_reads_it(well, model):
     found = [[float(v) for k, v in row.items() if k != "predicted"] for row in rows]
     np.testing.assert_array_equal(found, expected)
     assert json.loads(Path(model).read_text())["estimator"] == "NaiveBayes"
+
+
+def test_many_columns_take_time_in_proportion(well):
+    """Each column was once looked for among all of them, which took minutes."""
+    names = [f"c{j}" for j in range(8000)]
+    rows = [",".join([*names, "y"])]
+    rows += [",".join([*(str(i + j % 3 / 2) for j in range(8000)), "ab"[i % 2]]) for i in range(4)]
+    write("wide.csv", "\n".join(rows) + "\n")
+    well("fit", "wide.csv", "--target", "y", "--model", "NaiveBayes", "-o", "m.json")
+    started = time.process_time()
+    well("predict", "m.json", "wide.csv", "-o", "p.csv")
+    assert time.process_time() - started < 15.0
