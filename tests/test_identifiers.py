@@ -12,7 +12,7 @@ import pytest
 import lessnaive
 from lessnaive import IdentifierWarning, models
 from lessnaive.table import read_table
-from lessnaive.table.identifiers import is_identifier
+from lessnaive.table.schema import is_identifier
 
 N = 300
 _RNG = np.random.default_rng(0)

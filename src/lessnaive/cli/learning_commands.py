@@ -34,8 +34,7 @@ from lessnaive.cli.views import show_evaluation
 from lessnaive.cli.writing import check_output
 from lessnaive.exceptions import IdentifierWarning
 from lessnaive.table import read_table
-from lessnaive.table.identifiers import warn_of_identifiers
-from lessnaive.table.schema import categorical_columns
+from lessnaive.table.schema import categorical_columns, warn_of_identifiers
 from lessnaive.table.training import warn_of_empty
 
 __all__ = ["evaluate_command", "fit_command"]

@@ -18,10 +18,9 @@ from lessnaive.table.column import (
     RowsOfColumn,
     factorize_numbers,
 )
-from lessnaive.table.identifiers import warn_of_identifiers
 from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
-from lessnaive.table.schema import Schema
+from lessnaive.table.schema import Schema, warn_of_identifiers
 
 __all__ = [
     "Training",
