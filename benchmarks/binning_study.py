@@ -39,7 +39,7 @@ from lessnaive.validation.metrics import accuracy, auc
 MOST_ROWS = 50_000
 FOLDS = 5
 METHODS: dict[str, Callable[[], Any]] = {
-    "gaussian": lambda: NaiveBayes(numeric="gaussian"),
+    "gaussian": lambda: NaiveBayes(numeric="gaussian", variance_prior=0.0),
     "gaussian_shared": lambda: NaiveBayes(numeric="gaussian_shared"),
     "quantile": lambda: NaiveBayes(numeric="quantile"),
     "mdlp": lambda: NaiveBayes(numeric="mdlp"),

@@ -67,7 +67,7 @@ def coded(n: int, repeats: int) -> list[Result]:
 def numbers(n: int, repeats: int) -> list[Result]:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 50)), rng.integers(0, 3, n)
-    ours, theirs = NaiveBayes(), GaussianNB()
+    ours, theirs = NaiveBayes(numeric="gaussian", variance_prior=0.0), GaussianNB()
     what = f"{n:,} x 50 float64, 3 classes"
     fit = race(lambda: ours.fit(X, y), lambda: theirs.fit(X, y), repeats)
     predict = race(lambda: ours.predict(X), lambda: theirs.predict(X), repeats)
@@ -78,7 +78,7 @@ def numbers(n: int, repeats: int) -> list[Result]:
         repeats,
     )
     frame = pd.DataFrame(one, columns=[f"c{j}" for j in range(50)])
-    ours_named, theirs_named = NaiveBayes(), GaussianNB()
+    ours_named, theirs_named = NaiveBayes(numeric="gaussian", variance_prior=0.0), GaussianNB()
     named = pd.DataFrame(X[:1000], columns=frame.columns)
     ours_named.fit(named, y[:1000])
     theirs_named.fit(named, y[:1000])

@@ -83,7 +83,7 @@ def main(n_rows: int) -> None:
 
     frame = pd.DataFrame([x for x, _ in rows])
     y = np.array([c for _, c in rows])
-    nb, prequential = NaiveBayes(), Prequential()
+    nb, prequential = NaiveBayes(numeric="gaussian"), Prequential()
 
     def batches() -> None:
         for start in range(0, n_rows, 1000):

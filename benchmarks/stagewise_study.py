@@ -28,14 +28,19 @@ from lessnaive.datasets import fetch
 TABLES = ["wine", "sonar", "heart-statlog", "ionosphere", "dermatology", "vote", "wdbc", "pima"]
 TABLES += ["vehicle", "german", "segmentation", "spambase"]
 FOLDS = 10
+NORMAL: dict[str, Any] = {"numeric": "gaussian", "variance_prior": 0.0}
 METHODS: dict[str, Callable[[], Any]] = {
-    "NaiveBayes": NaiveBayes,
-    "error": StagewiseNB,
-    "error, averaged": lambda: StagewiseNB(average=True),
-    "error, cross-validated": lambda: StagewiseNB(choose="cv", cv=StratifiedKFold(5)),
-    "log-loss": lambda: StagewiseNB(criterion="log_loss"),
-    "log-loss, averaged": lambda: StagewiseNB(criterion="log_loss", average=True),
+    "NaiveBayes": lambda: NaiveBayes(**NORMAL),
+    "error": lambda: _stagewise("error"),
+    "error, averaged": lambda: _stagewise("error", average=True),
+    "error, cross-validated": lambda: _stagewise("error", choose="cv", cv=StratifiedKFold(5)),
+    "log-loss": lambda: _stagewise("log_loss"),
+    "log-loss, averaged": lambda: _stagewise("log_loss", average=True),
 }
+
+
+def _stagewise(criterion: str, **options: Any) -> StagewiseNB:
+    return StagewiseNB(criterion=criterion, **NORMAL, **options)
 
 
 def measure(method: str, table: str) -> dict[str, Any]:

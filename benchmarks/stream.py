@@ -27,7 +27,7 @@ BATCH = 1000
 NUMERIC = [f"number {j}" for j in range(10)]
 CATEGORICAL = [f"text {j}" for j in range(10)]
 MODELS: dict[str, dict[str, Any]] = {
-    "normal distributions": {},
+    "normal distributions": {"numeric": "gaussian"},
     "MODL bins": {"numeric": "modl"},
     "MODL bins and groups": {"numeric": "modl", "categorical": "modl", "missing": "category"},
 }

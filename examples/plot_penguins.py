@@ -19,7 +19,7 @@ from lessnaive.datasets import load_penguins
 
 penguins, species = load_penguins(backend="pandas")
 print(penguins.isna().sum().to_string())
-model = NaiveBayes().fit(penguins, species)
+model = NaiveBayes(numeric="gaussian").fit(penguins, species)
 card = model.scorecard_
 
 # %%
@@ -74,7 +74,8 @@ print(f"sum of the bars {evidence.sum():.6f}, log-odds {log_odds:.6f}")
 # %%
 # What does a column say?
 # -----------------------
-# A text column is a table of scores, a numeric column a parabola for each class.
+# A text column is a table of scores, a numeric column with normal distributions a parabola for each
+# class.
 
 columns = card.tables("pandas")
 islands = columns[columns["column"] == "island"].pivot(

@@ -73,7 +73,15 @@ def estimate(
     make: dict[str, Callable[[], Any]] = {
         "LR": lambda: NBLogistic(lam=0.0, **shared),
         "NB": lambda: NaiveBayes(numeric="gaussian_shared", **_NAIVE, **shared),
-        "hybrid LR-NB": lambda: HybridLRNB(assignment="cv", scoring=scoring, **_NAIVE, **shared),
+        "hybrid LR-NB": lambda: HybridLRNB(
+            assignment="cv",
+            lam=0.0,
+            scoring=scoring,
+            numeric="gaussian",
+            variance_prior=0.0,
+            **_NAIVE,
+            **shared,
+        ),
     }
     model = make[method]().fit(X, y)
     coefficients = None

@@ -40,14 +40,17 @@ def random_table(n_classes: int, n_rows: int = 80, seed: int = 0) -> tuple[pd.Da
 
 
 def design_matrix(X: pd.DataFrame, names: list[str], train: pd.DataFrame | None = None) -> Any:
-    """The columns of a linear model; a gap is the mean of the training rows."""
+    """The columns of a linear model; a gap is the mean of the training rows.
+
+    Where a column of values has gaps in training, every value has an indicator, 0 in a gap.
+    """
     train = X if train is None else train
     out = []
     for name in names:
         column, _, value = name.partition("=")
         if value:
             known, values = train[column].dropna(), X[column]
-            mean = (known.astype(str) == value).mean()
+            mean = 0.0 if len(known) < len(train) else (known.astype(str) == value).mean()
             out.append(np.where(values.isin(known), values.astype(str) == value, mean))
         else:
             out.append(X[column].fillna(train[column].mean()))

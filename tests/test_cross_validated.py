@@ -51,7 +51,9 @@ PENALIZED = ("barista", "logistic", "ridge", "hybrid", "group_lasso")
 def by_frequency(name):
     """Options without pseudo-counts and bins, which do not grow with the weights of the rows."""
     options = {"smoothing": 0.0, "priors": "empirical"}
-    return options | {"numeric": "gaussian"} if name == "barista" else options
+    if name in ("barista", "hybrid", "group_lasso"):
+        options |= {"numeric": "gaussian", "variance_prior": 0.0}
+    return options
 
 
 def table(n_rows=N_ROWS):

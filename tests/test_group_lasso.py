@@ -12,9 +12,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import example_tables as tables
-from lessnaive import GroupLassoNB, NaiveBayes, TableError
+from lessnaive import TableError
 from lessnaive.datasets import load_penguins
 from model_files import check_same, mixed_table, round_trip
+from published import GroupLassoNB, NaiveBayes
 
 X_PENGUINS, Y_PENGUINS = load_penguins(backend="pandas")
 

@@ -15,11 +15,12 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
-from lessnaive import HybridLRNB, ModelFormatError, NaiveBayes, NBLogistic, load
+from lessnaive import ModelFormatError, NBLogistic, load
 from lessnaive.models.logistic.hybrid_split import HybridPath, conditional_dependence, hybrid_path
 from lessnaive.table.training import read_training
 from logistic_oracle import random_table
 from model_files import check_same, document_of, mixed_table, round_trip
+from published import HybridLRNB, NaiveBayes
 
 
 def table(n_classes: int = 2, n_rows: int = 300, seed: int = 0, gaps: float = 0.05) -> Any:
@@ -88,7 +89,7 @@ def test_the_formula_with_columns_of_all_kinds(n_classes, missing):
     logistic = ["flag", "x", "colour"]
     others = [name for name in X.columns if name not in logistic]
     model = HybridLRNB(assignment=logistic, numeric="mdlp", missing=missing).fit(X, y)
-    first = NBLogistic(lam=0.0).fit(X[logistic], y)
+    first = NBLogistic(lam=0.0, missing=missing).fit(X[logistic], y)
     naive = NaiveBayes(numeric="mdlp", missing=missing).fit(X[others], y)
     new, _ = table(n_classes, seed=1, gaps=0.3)
     new.loc[::7, ["colour", "switch"]] = "never seen"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -91,3 +92,23 @@ def test_private_names_of_sklearn_stand_in_one_file():
     files = [file for folder in folders for file in folder.rglob("*.py")]
     found = [file.name for file in files if private.search(file.read_text("utf-8"))]
     assert found == ["_sklearn.py"]
+
+
+def test_tests_import_names_that_are_there():
+    """A test file that cannot be imported may pass for one without tests: names are looked up."""
+    missing = []
+    for file in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("lessnaive"):
+                names = [alias.name for alias in node.names]
+                gone = [name for name in names if not _is_there(str(node.module), name)]
+                missing += [f"{file.name}: {name}" for name in gone]
+    assert not missing
+
+
+def _is_there(module: str, name: str) -> bool:
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        return not str(error.name).startswith("lessnaive")  # an extra that is not installed
+    return hasattr(found, name) or importlib.util.find_spec(f"{module}.{name}") is not None

@@ -62,15 +62,15 @@ def inside(display, artists) -> bool:
 def test_the_scale_of_design_columns(two):
     X, _, model = two
     design = design_matrix(X, model.design_names_)
-    scale = design_scale(model.scorecard_, X)
+    scale = design_scale(model, X)
     np.testing.assert_allclose(scale, design.std(axis=0), rtol=1e-9)
-    np.testing.assert_array_equal(design_scale(model.scorecard_, None), np.ones(len(scale)))
+    np.testing.assert_array_equal(design_scale(model, None), np.ones(len(scale)))
 
 
 def test_the_path_begins_at_naive_bayes_and_ends_at_maximum_likelihood(two):
     X, _, model = two
     display = LogisticPathDisplay.from_estimator(model, X)
-    scale = design_scale(model.scorecard_, X)
+    scale = design_scale(model, X)
     drawn = np.array([line.get_ydata() for line in display.lines_])
     np.testing.assert_array_equal(drawn[:, 0], scale * model.target_coef_[0])
     np.testing.assert_allclose(drawn[:, -1], scale * model.path_.coef[-1, 0])
@@ -129,7 +129,7 @@ def test_more_classes(three):
 def test_coefficients_and_targets(two):
     X, _, model = two
     display = CoefficientsDisplay.from_estimator(model, X, sort=False)
-    scale = design_scale(model.scorecard_, X)
+    scale = design_scale(model, X)
     np.testing.assert_allclose(display.points_.get_xdata(), scale * model.coef_[0])
     np.testing.assert_allclose(display.targets_.get_xdata(), scale * model.target_coef_[0])
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
@@ -150,7 +150,7 @@ def test_sorted_coefficients_are_the_largest_ones(two):
     display = CoefficientsDisplay.from_estimator(model, X, max_columns=3)
     values = display.points_.get_xdata()
     assert values.tolist() == sorted(values, reverse=True)
-    scale = design_scale(model.scorecard_, X)
+    scale = design_scale(model, X)
     size = np.maximum(np.abs(scale * model.coef_[0]), np.abs(scale * model.target_coef_[0]))
     farthest = np.argsort(-size)[:3]
     assert set(display.names) == {model.design_names_[j] for j in farthest}

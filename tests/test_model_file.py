@@ -22,10 +22,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 
 import lessnaive
-from lessnaive import NaiveBayes
 from lessnaive.models import registry
 from lessnaive.models.base import ScorecardClassifier
 from model_files import N_ROWS, check_same, document_of, labels, mixed_table, round_trip
+from published import NaiveBayes
 
 
 @pytest.mark.parametrize("missing", ["ignore", "category"])
@@ -262,7 +262,7 @@ class TestWhatCannotBeSaved:
 
     @pytest.mark.parametrize(
         ("thing", "name"),
-        [({}, "dict"), (NaiveBayes, "type"), (DummyClassifier(), "DummyClassifier")],
+        [({}, "dict"), (lessnaive.NaiveBayes, "type"), (DummyClassifier(), "DummyClassifier")],
     )
     def test_not_ours(self, thing: Any, name: str, tmp_path: Any) -> None:
         with pytest.raises(TypeError) as caught:
@@ -271,7 +271,7 @@ class TestWhatCannotBeSaved:
         assert str(caught.value) == expected
 
     def test_a_class_derived_from_ours(self, tmp_path: Any) -> None:
-        derived = type("NaiveBayes", (NaiveBayes,), {})
+        derived = type("NaiveBayes", (lessnaive.NaiveBayes,), {})
         with pytest.raises(TypeError, match="Only classifiers of lessnaive can be saved"):
             lessnaive.save(derived().fit([[1.0], [2.0]], [0, 1]), tmp_path / "model.json")
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 
 import example_tables as tables
 import oracle
-from lessnaive import NaiveBayes
+from published import NaiveBayes
 
 X = pd.DataFrame(
     {

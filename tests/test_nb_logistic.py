@@ -302,7 +302,7 @@ def test_smooth_solvers_refuse_absolute_values(solver):
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("target", ["naive_bayes", "zero"])
-def test_missing_values_stand_at_the_mean(target, standardize):
+def test_rows_with_gaps(target, standardize):
     X, y = random_table(3, n_rows=120)
     gaps = np.random.default_rng(5).random(X.shape) < 0.15
     X = X.mask(gaps)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import oracle
-from lessnaive import NaiveBayes
+from published import NaiveBayes
 
 BITS = pd.DataFrame({"p": [True, True, False, True, False, False], "q": list("uvuvvv")})
 Y = [0, 0, 0, 1, 1, 1]

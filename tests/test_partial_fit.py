@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import example_tables as tables
 import oracle
-from lessnaive import EmptyColumnWarning, NaiveBayes
+from lessnaive import EmptyColumnWarning
+from published import NaiveBayes
 
 
 def fit_in_batches(model, frame, labels, sizes, weights=None):

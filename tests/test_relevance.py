@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import lessnaive
-from lessnaive import MDLPDiscretizer, NaiveBayes, RelevanceWeightedNB
+from lessnaive import MDLPDiscretizer
+from published import NaiveBayes, RelevanceWeightedNB
 from selection_cases import random_case
 
 

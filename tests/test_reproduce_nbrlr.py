@@ -13,7 +13,8 @@ from rich.console import Console
 from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import LogisticRegression
 
-from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV
+from lessnaive import NBLogistic, NBLogisticCV
+from published import HybridLRNB, NaiveBayes
 from reproduce import nbrlr, nbrlr_methods, nbrlr_paper
 from reproduce.nbrlr_data import Table, categorical_columns, sample, true_coefficients
 from reproduce.nbrlr_methods import METHODS, PENALIZED, Estimate, estimate, measures

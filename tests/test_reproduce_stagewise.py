@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from lessnaive import NaiveBayes, StagewiseNB
+from published import NaiveBayes, StagewiseNB
 from reproduce import stagewise
 from reproduce.stagewise_data import SCENARIOS, Generator
 from reproduce.stagewise_methods import used_columns

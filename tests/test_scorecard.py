@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import example_tables as tables
-from lessnaive import NaiveBayes
 from lessnaive.scorecard import Contributions
+from published import NaiveBayes
 
 X = pd.DataFrame(
     {

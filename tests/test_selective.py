@@ -10,8 +10,9 @@ import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import lessnaive
-from lessnaive import ModelFormatError, NaiveBayes, SelectiveNB, _core
+from lessnaive import ModelFormatError, _core
 from model_files import document_of
+from published import NaiveBayes, SelectiveNB
 from selection_cases import PlainSearch, random_case
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["forward", "backward"])

@@ -30,6 +30,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import example_tables as tables
 import lessnaive as ln
 from lessnaive.solver import FISTA
+from published import NaiveBayes
 
 
 def as_text(X: Any) -> Any:
@@ -75,7 +76,11 @@ class NaiveBayesOnStrings(ln.NaiveBayes):
             categorical_features="all", smoothing="laplace", beta=(2, 2), priors="laplace"
         ),
         ln.NaiveBayes(
-            categorical_features=[0], smoothing=0, priors="empirical", variance_floor=1e-3
+            numeric="gaussian",
+            categorical_features=[0],
+            smoothing=0,
+            priors="empirical",
+            variance_floor=1e-3,
         ),
         ln.StagewiseNB(),
         ln.StagewiseNB(categorical_features="all", criterion="log_loss", average=True),
@@ -100,7 +105,7 @@ class NaiveBayesOnStrings(ln.NaiveBayes):
         ln.AttributeWeightedNB(l2=0.1),
         ln.AttributeWeightedNB(weights="class", bounds=(0, 1), loss="squared"),
         ln.AttributeWeightedNB(weights="mixed", loss="squared"),
-        ln.AttributeWeightedNB(weights="mixed", numeric="gaussian"),
+        ln.AttributeWeightedNB(weights="mixed", numeric="gaussian", variance_prior=0.0),
         ln.NBLogistic(),
         ln.NBLogistic(categorical_features="all", penalty="elastic_net", target="zero"),
         ln.NBLogistic(penalty="l2", lam=0.1, standardize=False),
@@ -136,13 +141,13 @@ def mixed() -> tuple[pd.DataFrame, np.ndarray]:
 def test_cross_validation_of_a_mixed_table(mixed):
     X, y = mixed
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    scores = cross_val_score(ln.NaiveBayes(), X, y, cv=folds, scoring="neg_log_loss")
+    scores = cross_val_score(NaiveBayes(), X, y, cv=folds, scoring="neg_log_loss")
     assert scores.shape == (5,)
     assert np.isfinite(scores).all()
-    assert cross_val_score(ln.NaiveBayes(), X, y, cv=folds).mean() > 0.7
-    probability = cross_val_predict(ln.NaiveBayes(), X, y, cv=folds, method="predict_proba")
+    assert cross_val_score(NaiveBayes(), X, y, cv=folds).mean() > 0.7
+    probability = cross_val_predict(NaiveBayes(), X, y, cv=folds, method="predict_proba")
     np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-12)
-    by_hand = ln.NaiveBayes()
+    by_hand = NaiveBayes()
     for train, test in folds.split(X, y):
         by_hand.fit(X.iloc[train], y[train])
         np.testing.assert_array_equal(probability[test], by_hand.predict_proba(X.iloc[test]))
@@ -156,7 +161,7 @@ def test_grid_search(mixed):
         "missing": ["ignore", "category"],
         "beta": [None, (2, 2)],
     }
-    search = GridSearchCV(ln.NaiveBayes(), grid, cv=3, error_score="raise").fit(X, y)
+    search = GridSearchCV(NaiveBayes(), grid, cv=3, error_score="raise").fit(X, y)
     assert len(search.cv_results_["params"]) == 24
     assert search.best_score_ > 0.7
     assert search.predict(X).shape == y.shape
@@ -171,14 +176,14 @@ def test_pipelines(mixed):
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
     X = X.astype({"c0": "float64", "c3": "float64"})
-    model = make_pipeline(scale, ln.NaiveBayes()).fit(X, y)
-    plain = ln.NaiveBayes().fit(X, y)
+    model = make_pipeline(scale, NaiveBayes()).fit(X, y)
+    plain = NaiveBayes().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), rtol=1e-9)
     rng = np.random.default_rng(0)
     numeric = rng.normal(size=(60, 5))
     target = (numeric[:, 0] > 0).astype(int)
     chain = make_pipeline(
-        FunctionTransformer(np.tanh), StandardScaler(), SelectKBest(k=2), ln.NaiveBayes()
+        FunctionTransformer(np.tanh), StandardScaler(), SelectKBest(k=2), NaiveBayes()
     )
     assert cross_val_score(chain, numeric, target).mean() > 0.8
 
@@ -186,34 +191,34 @@ def test_pipelines(mixed):
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_calibration(mixed, method):
     X, y = mixed
-    calibrated = CalibratedClassifierCV(ln.NaiveBayes(), method=method, cv=3).fit(X, y)
+    calibrated = CalibratedClassifierCV(NaiveBayes(), method=method, cv=3).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_other_meta_estimators(mixed):
     X, y = mixed
     voting = VotingClassifier(
-        [("a", ln.NaiveBayes()), ("b", ln.NaiveBayes(smoothing="laplace"))], voting="soft"
+        [("a", NaiveBayes()), ("b", NaiveBayes(smoothing="laplace"))], voting="soft"
     )
     assert voting.fit(X, y).score(X, y) > 0.7
-    sizes, *_ = learning_curve(ln.NaiveBayes(), X, y, cv=3, train_sizes=[0.3, 1.0])
+    sizes, *_ = learning_curve(NaiveBayes(), X, y, cv=3, train_sizes=[0.3, 1.0])
     assert len(sizes) == 2
     importance = permutation_importance(
-        ln.NaiveBayes().fit(X, y), X, y, n_repeats=2, random_state=0
+        NaiveBayes().fit(X, y), X, y, n_repeats=2, random_state=0
     ).importances_mean
     assert (importance[[0, 4]] > 0.2).all()  # c0 and hint know the class, the others do not
     assert (np.abs(importance[1:4]) < 0.1).all()
     numeric = np.random.default_rng(0).normal(size=(90, 3)) + np.arange(90)[:, None] % 3
     target = np.arange(90) % 3
-    assert OneVsRestClassifier(ln.NaiveBayes()).fit(numeric, target).score(numeric, target) > 0.5
-    bagging = BaggingClassifier(ln.NaiveBayes(), 3, random_state=0)
+    assert OneVsRestClassifier(NaiveBayes()).fit(numeric, target).score(numeric, target) > 0.5
+    bagging = BaggingClassifier(NaiveBayes(), 3, random_state=0)
     assert bagging.fit(numeric, target).score(numeric, target) > 0.5
 
 
 def test_clone_keeps_parameters_and_forgets_the_rest(mixed):
     X, y = mixed
     options = {"smoothing": 0.5, "beta": (2, [[1.0], [2.0], [3.0]]), "categorical_features": ["c3"]}
-    model = ln.NaiveBayes(**options).fit(X, y)
+    model = NaiveBayes(**options).fit(X, y)
     other = clone(model)
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "classes_")
@@ -238,7 +243,7 @@ def test_no_warnings_on_a_clean_table(mixed):
     X, y = mixed
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = ln.NaiveBayes().fit(X, y)
+        model = NaiveBayes().fit(X, y)
         model.partial_fit(X, y)
         model.predict_log_proba(X)
         model.scorecard_.explain(X).to_frame(backend="pandas")
@@ -262,7 +267,7 @@ def test_no_warnings_on_a_clean_table(mixed):
 )
 def test_labels_come_back_as_they_were(labels):
     X = [[0.0], [5.0], [0.5]]
-    model = ln.NaiveBayes().fit(X, labels)
+    model = NaiveBayes().fit(X, labels)
     expected = np.asarray(labels)
     assert model.classes_.tolist() == sorted(set(expected.tolist()))
     assert model.predict(X).tolist() == expected.tolist()

@@ -12,11 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
 import lessnaive
-from lessnaive import NaiveBayes, StagewiseNB
 from lessnaive.datasets import load_penguins
 from lessnaive.export.model_file import from_document
 from lessnaive.plain import Node
 from model_files import check_same, document_of, labels, mixed_table, round_trip
+from published import NaiveBayes, StagewiseNB
 from stagewise_oracle import Problem, Tables, follow
 
 NAMES = ("a", "b", "c")

@@ -15,15 +15,19 @@ import lessnaive
 from lessnaive import NaiveBayes, Scorecard, _core
 from lessnaive.cli.running import run
 from lessnaive.evidence.leave_one_out import OwnEvidence
+from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.loss.weighted import gather_evidence
+from lessnaive.models.group_lasso.columns import group_columns
+from lessnaive.models.logistic.design import Design
 from lessnaive.plain import Node
 from lessnaive.scorecard import LinearTerm, PairTerm, PiecewiseTerm
 from lessnaive.scorecard.blending import blended
 from lessnaive.scorecard.one_row import RowScorer, Unusual
 from lessnaive.scorecard.terms.encodings import Intervals, Values
-from lessnaive.selection.scored_rows import JudgedRows
+from lessnaive.selection.scored_rows import ScoredRows
 from lessnaive.table import read_table
+from lessnaive.table.training import read_training
 from term_cases import CLASSES, example_card, example_rows, example_terms, expected_scores
 
 
@@ -139,7 +143,7 @@ def test_searches_judge_columns_of_all_kinds():
     labels = np.random.default_rng(0).integers(0, 3, 500)
     columns = table_of(rows, card)
     operands = [term.operand([columns[i] for i in term.inputs]) for term in card.terms]
-    judge = JudgedRows(operands, card.intercept, labels, None)
+    judge = ScoredRows(operands, card.intercept, labels, None)
     evidence = expected_scores(card, rows)[:, 1:]
     everyone = list(range(len(operands)))
 
@@ -211,7 +215,8 @@ def saved_model(tmp_path) -> tuple[str, str]:
     path, table = tmp_path / "model.json", tmp_path / "rows.csv"
     lessnaive.save(model, path)
     document = json.loads(path.read_text())
-    document["scorecard"]["terms"] = example_card().to_plain()["terms"]
+    plain = example_card().to_plain()
+    document["scorecard"] |= {key: plain[key] for key in ("terms", "mean", "importance")}
     path.write_text(json.dumps(document))
     frame.to_csv(table, index=False)
     again = lessnaive.load(path)
@@ -227,6 +232,19 @@ def saved_model(tmp_path) -> tuple[str, str]:
     lessnaive.save(again, path)
     assert json.loads(path.read_text()) == document
     return str(path), str(table)
+
+
+@pytest.mark.parametrize("numeric", ["poisson", "kernel"])
+def test_terms_that_a_model_cannot_shrink_are_refused(numeric):
+    """Not left out without a word."""
+    X, y = pd.DataFrame({"visits": [0.0, 1.0, 2.0, 5.0, 7.0, 9.0]}), list("aaabbb")
+    training = read_training(X, y, None, "from_dtype")
+    settings = EvidenceSettings(numeric=numeric)
+    naive = learn_naive_bayes(settings, training, "GroupLassoNB")
+    with pytest.raises(TypeError, match=f"type {naive.scorecard.terms[0].type!r}, as 'visits' is"):
+        group_columns(settings, naive.statistics, naive.scorecard, True)
+    with pytest.raises(TypeError, match=f"type {naive.scorecard.terms[0].type!r}, as 'visits' is"):
+        Design(naive, training)
 
 
 def test_show_and_explain_on_the_command_line(tmp_path, capsys):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lessnaive import models
-from lessnaive.blas import OneBlasThread
+from lessnaive.models.base import OneBlasThread
 
 threadpoolctl = pytest.importorskip("threadpoolctl")
 

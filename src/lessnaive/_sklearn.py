@@ -14,8 +14,6 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
-from lessnaive.blas import by_one_blas_thread
-
 __all__ = [
     "Interval",
     "InvalidParameterError",
@@ -30,11 +28,8 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 def checked_fit(fit: _Fit) -> _Fit:
-    """Make a method ``fit`` check the parameters first, against ``_parameter_constraints``.
-
-    Its linear algebra gives the same digits for any number of threads.
-    """
-    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(by_one_blas_thread(fit)))
+    """Make a method ``fit`` check the parameters first, against ``_parameter_constraints``."""
+    return cast(_Fit, _fit_context(prefer_skip_nested_validation=True)(fit))
 
 
 def check_parameters(estimator: Any) -> None:

@@ -32,7 +32,10 @@ def test_square_brackets_are_no_markup(well):
     assert ":smile:" in out
 
 
-def test_a_terminal_gets_colours_and_a_pipe_does_not(well, model, monkeypatch):
+def test_a_terminal_gets_colours_and_a_pipe_does_not(well, monkeypatch):
+    model = "normal.json"
+    options = ("--model", "NaiveBayes", "--set", "numeric=gaussian", "-o", model)
+    well("fit", PENGUINS, "--target", "species", *options)
     assert well("show", model).isascii() is False  # ±
     plain = well("show", model)
     assert "\x1b[" not in plain

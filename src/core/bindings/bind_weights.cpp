@@ -31,7 +31,8 @@ void make_evidence(
     const std::optional<Vector>& own_intercept, const Array& labels,
     const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
     const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
-    const std::vector<int64_t>& curve_places) {
+    const std::vector<int64_t>& curve_places,
+    const std::vector<std::optional<Vector>>& sharp_shares) {
     const int64_t rows = length(labels);
     const int classes = classes_of(length(intercept));
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
@@ -39,6 +40,7 @@ void make_evidence(
                 values.size() == parameters.size() && values.size() == own_values.size() &&
                 values.size() == value_places.size() &&
                 (sharpness.empty() || sharpness.size() == values.size()) &&
+                (sharp_shares.empty() || sharp_shares.size() == values.size()) &&
                 curves.size() == own_curves.size() && curves.size() == curve_places.size(),
             "columns and terms differ in number");
     std::vector<int64_t> places(coded_places);
@@ -64,15 +66,18 @@ void make_evidence(
         require(!own_values[j] || length(*own_values[j]) == rows, "columns differ in length");
         const std::optional<Vector> ratio = sharpness.empty() ? std::nullopt : sharpness[j];
         require(!ratio || length(*ratio) == rows, "columns differ in length");
+        const std::optional<Vector> share = sharp_shares.empty() ? std::nullopt : sharp_shares[j];
+        require(!share || length(*share) == classes, "there must be one share per class");
         curved.push_back({Quadratic{column_of(values[j], rows), parameters[j].data()},
                           own_values[j] ? own_values[j]->data() : nullptr,
-                          ratio ? ratio->data() : nullptr, value_places[j]});
+                          ratio ? ratio->data() : nullptr, share ? share->data() : nullptr,
+                          value_places[j]});
     }
     Memory used;
     for (size_t j = 0; j < curves.size(); ++j) {
         require(!own_curves[j] || length(*own_curves[j]) == rows, "columns differ in length");
         curved.push_back({piecewise_of(curves[j], rows, classes, used),
-                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr,
+                          own_curves[j] ? own_curves[j]->data() : nullptr, nullptr, nullptr,
                           curve_places[j]});
     }
     require(!own_intercept || length(*own_intercept) == classes,
@@ -82,7 +87,8 @@ void make_evidence(
         .read(own_tables)
         .read(parameters)
         .read(own_values)
-        .read(sharpness);
+        .read(sharpness)
+        .read(sharp_shares);
     used.read(intercept).read(own_intercept).read(weights).require_apart();
     const Column label_column = labels_of(labels, rows, classes);
     const double* w = weights_of(weights, rows);
@@ -228,7 +234,8 @@ void bind_weights(nb::module_& m) {
              array_arg("sharpness") = std::vector<std::optional<Vector>>(),
              array_arg("curves") = std::vector<PiecewiseTuple>(),
              array_arg("own_curves") = std::vector<std::optional<Vector>>(),
-             nb::arg("curve_places") = std::vector<int64_t>())
+             nb::arg("curve_places") = std::vector<int64_t>(),
+             array_arg("sharp_shares") = std::vector<std::optional<Vector>>())
         .def("take", &take_binding, array_arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, array_arg("out"),

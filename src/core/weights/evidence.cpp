@@ -156,7 +156,11 @@ void Evidence::make_room(const EvidenceCurve& from, Curve& to) const {
         to.lines.emplace(std::get<Piecewise>(from.curve), classes_, classes_);
     to.values.resize(rows_);
     if (from.own) to.own.resize(rows_);
-    if (from.sharpness) to.sharpness.resize(rows_);
+    if (from.sharpness) {
+        to.sharpness.resize(rows_);
+        to.sharp_share.assign(classes_, 1.0);
+        if (from.sharp_share) std::copy_n(from.sharp_share, classes_, to.sharp_share.data());
+    }
 }
 
 void Evidence::pack_block(const CodedColumn& from, const TableRows& table, int64_t first, int count,
@@ -256,7 +260,8 @@ Evidence Evidence::take(const std::vector<uint32_t>& rows) const {
     }
     for (const Curve& curve : curves_)
         out.curves_.push_back({curve.place, taken(curve.values), taken(curve.own),
-                               taken(curve.sharpness), curve.parameters, curve.lines});
+                               taken(curve.sharpness), curve.sharp_share, curve.parameters,
+                               curve.lines});
     return out;
 }
 
@@ -280,13 +285,14 @@ LESSNAIVE_WIDE static void fill_curve(const double* x, Parabola parabola, int co
     }
 }
 
-// The same where each row has a variance of its own.
-static void fill_sharpened(const double* x, const double* sharpness, Parabola parabola, int count,
-                           double* out) {
+// The same where each row has a variance of its own: a share of it is divided by the sharpness.
+static void fill_sharpened(const double* x, const double* sharpness, double share,
+                           Parabola parabola, int count, double* out) {
     for (int k = 0; k < count; ++k) {
         const double z = (x[k] - parabola.center) * parabola.factor;
-        const double square = std::min(kFarthest, sharpness[k] * z * z);
-        const double gain = 0.5 * std::log(sharpness[k]) - square;
+        const double ratio = share == 1 ? sharpness[k] : 1 / (1 + share * (1 / sharpness[k] - 1));
+        const double square = std::min(kFarthest, ratio * z * z);
+        const double gain = 0.5 * std::log(ratio) - square;
         out[k] = x[k] == x[k] ? parabola.offset + parabola.weight * gain : parabola.missing;
     }
 }
@@ -305,8 +311,8 @@ void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int 
         if (c == label && !curve.own.empty())
             std::copy_n(curve.own.data() + first, count, out + c * stride);
         else if (!curve.sharpness.empty())
-            fill_sharpened(values, curve.sharpness.data() + first, parabola, count,
-                           out + c * stride);
+            fill_sharpened(values, curve.sharpness.data() + first, curve.sharp_share[c], parabola,
+                           count, out + c * stride);
         else
             fill_curve(values, parabola, count, out + c * stride);
     }

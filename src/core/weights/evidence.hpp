@@ -34,8 +34,10 @@ struct EvidenceCurve {
     std::variant<Quadratic, Piecewise> curve;
     const double* own;  // (rows): evidence for the row's own class with the row left out, or null
     // (rows): how much narrower the parabolas of the other classes are with the row left out, as
-    // the ratio of variances, or null if they stay as they are.
+    // the ratio of variances, or null if they stay as they are; and (classes): the share of the
+    // variance of each class that changes by this ratio, or null if all of it does.
     const double* sharpness;
+    const double* sharp_share;
     int64_t place;
 };
 
@@ -85,6 +87,7 @@ class Evidence {
     struct Curve {
         int64_t place;
         std::vector<double> values, own, sharpness;
+        std::vector<double> sharp_share;      // (classes)
         std::vector<double> parameters;       // (5, classes) of a parabola, or
         std::optional<SegmentedLines> lines;  // a piecewise-linear curve
     };

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistics, make_scorecard
+from lessnaive.likelihood.base import Sharpness
 from lessnaive.table.training import Training
 
 __all__ = ["OwnEvidence", "own_evidence"]
@@ -25,9 +26,9 @@ class OwnEvidence:
         The intercept of the own class.
     terms : list of array
         For a table its scores, in the same shape; for a curve one number per row.
-    sharpness : list of (array or None)
-        For a parabola whose variance all classes share, the ratio of that variance to the one
-        without the row, one number per row: leaving a row out changes the other classes too.
+    sharpness : list of (Sharpness or None)
+        For parabolas whose variances have something in common: leaving a row out changes the other
+        classes too.
     left_out : float
         The weight of what is left out. A value of no more weight is unseen without its row, and
         adds nothing to any class.
@@ -35,7 +36,7 @@ class OwnEvidence:
 
     intercept: Floats
     terms: list[Floats]
-    sharpness: list[Floats | None]
+    sharpness: list[Sharpness | None]
     left_out: float
 
 

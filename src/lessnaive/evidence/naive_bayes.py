@@ -24,7 +24,7 @@ from lessnaive.likelihood.base import (
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.likelihood.categorical import log_ratio
 from lessnaive.likelihood.counts import ValueCounts
-from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.gaussian import ValueMoments
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema
@@ -50,7 +50,7 @@ class EvidenceSettings(LikelihoodSettings):
 
     Attributes
     ----------
-    numeric, smoothing, missing, variance_floor, beta, categorical, n_bins, priors
+    numeric, smoothing, missing, variance_floor, variance_prior, beta, categorical, n_bins, priors
         As the parameters of :class:`~lessnaive.NaiveBayes`.
     """
 
@@ -97,6 +97,7 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "priors": [StrOptions({"smoothed", "laplace", "empirical", "uniform"}), "array-like"],
     "missing": [StrOptions({"ignore", "category"})],
     "variance_floor": [Interval(Real, 0, None, closed="left")],
+    "variance_prior": [Interval(Real, 0, None, closed="left")],
 }
 
 #: What values ``class_weight`` may have, in the models that learn by a loss.

@@ -16,6 +16,8 @@ from lessnaive.plain import Node, array_to_plain, shown
 __all__ = ["make_estimator", "parameters_to_plain"]
 
 _MOST_NESTED = 8
+# What parameters stood for in files that are older than them, where that is not their default.
+_BEFORE = {"variance_prior": 0.0}
 
 
 def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
@@ -38,14 +40,17 @@ def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:
 def make_estimator(kind: type[ScorecardClassifier], node: Node) -> ScorecardClassifier:
     """Make an estimator, not yet fitted, with parameters from plain data.
 
-    A parameter that is absent has its default: the file may be older than the parameter.
+    A parameter that is absent has its default, or what it was before there was such a parameter:
+    the file may be older.
     """
     entries = node.entries()
     known = parameter_names(kind)
     for name in entries:
         if name not in known:
             raise node.error(f"{kind.__name__} has no parameter {shown(name)}")
-    estimator = kind(**{name: _from_plain(entry, _MOST_NESTED) for name, entry in entries.items()})
+    old = {name: value for name, value in _BEFORE.items() if name in known}
+    given = {name: _from_plain(entry, _MOST_NESTED) for name, entry in entries.items()}
+    estimator = kind(**(old | given))
     try:
         check_parameters(estimator)
     except InvalidParameterError as error:

@@ -22,6 +22,7 @@ __all__ = [
     "LikelihoodSettings",
     "NumericStatistics",
     "OwnScores",
+    "Sharpness",
     "SumsByClass",
     "spread_classes",
     "update_all",
@@ -37,16 +38,17 @@ class LikelihoodSettings:
 
     Attributes
     ----------
-    numeric, smoothing, missing, variance_floor
+    numeric, smoothing, missing, variance_floor, variance_prior
         As the parameters of :class:`~lessnaive.NaiveBayes`.
     beta : tuple (a, b) or None
         The same; of one column, numbers or arrays of shape (n_classes,).
     """
 
-    numeric: str = "gaussian"
+    numeric: str = "modl"
     smoothing: float | str = 1.0
     missing: str = "ignore"
     variance_floor: float = 1e-9
+    variance_prior: float = 10.0
     beta: tuple[ArrayLike, ArrayLike] | None = None
 
     @property
@@ -60,6 +62,21 @@ class LikelihoodSettings:
         return 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
 
 
+class Sharpness(NamedTuple):
+    """How leaving a row out changes the variances of the other classes.
+
+    Attributes
+    ----------
+    ratio : array of shape (n_rows,)
+        The variance that the classes have in common, divided by the one without the row.
+    share : array of shape (n_classes,)
+        What share of the variance of each class that is: 1 where they share it.
+    """
+
+    ratio: Floats
+    share: Floats
+
+
 class OwnScores(NamedTuple):
     """What the other rows say about the own class of each row.
 
@@ -67,13 +84,13 @@ class OwnScores(NamedTuple):
     ----------
     scores : array
         For a table its scores, in the same shape; for a curve one number per row.
-    sharpness : array of shape (n_rows,) or None
-        For a parabola whose variance all classes share, the ratio of that variance to the one
-        without the row: leaving a row out changes the other classes too.
+    sharpness : Sharpness or None
+        For parabolas whose variances have something in common: leaving a row out changes the other
+        classes too.
     """
 
     scores: Floats
-    sharpness: Floats | None = None
+    sharpness: Sharpness | None = None
 
 
 class ColumnStatistics(ABC):
@@ -146,6 +163,10 @@ class ColumnStatistics(ABC):
         -------
         OwnScores
         """
+
+    def normal_moments(self) -> Floats:
+        """Return the moments by class (n_classes, 6) of a column with a normal likelihood."""
+        raise TypeError(f"{type(self).__name__} has no normal likelihood.")
 
     def typical_values(self) -> TypicalValues | None:
         """Return values that stand for those of all rows; None where the term has counted them."""
@@ -257,8 +278,8 @@ class NumericStatistics(AdditiveStatistics):
 
     def sharpness(
         self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
-    ) -> Floats | None:
-        """Return how leaving a row out changes a variance that all classes share, if one does."""
+    ) -> Sharpness | None:
+        """Return how leaving a row out changes what the variances have in common, if anything."""
         return None
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lessnaive.likelihood.base import NumericStatistics, SumsByClass
+from lessnaive.likelihood.gaussian import ValueMoments
 from lessnaive.likelihood.kernel import KernelValues
-from lessnaive.likelihood.moments import ValueMoments
 from lessnaive.likelihood.poisson import PoissonSums
 from lessnaive.plain import Node
 

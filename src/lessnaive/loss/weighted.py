@@ -73,6 +73,7 @@ def gather_evidence(
     for place, curve in (work.quadratics | work.curves).items():
         if np.isinf(np.asarray(curve.values)).any():
             raise infinite_value(columns[scorecard.terms[place].inputs[0]].name)
+    sharpness = [None if own is None else own.sharpness[place] for place in work.quadratics]
     return _core.Evidence(
         [lookup.codes for lookup in work.lookups.values()],
         [lookup.shift for lookup in work.lookups.values()],
@@ -87,10 +88,11 @@ def gather_evidence(
         None if own is None else own.intercept,
         labels,
         weights,
-        [None if own is None else own.sharpness[place] for place in work.quadratics],
+        [None if sharp is None else sharp.ratio for sharp in sharpness],
         list(work.curves.values()),
         [own_terms[place] for place in work.curves],
         list(work.curves),
+        [None if sharp is None else sharp.share for sharp in sharpness],
     )
 
 

@@ -128,7 +128,8 @@ def can_add_rows(model: Any) -> bool:
     if hasattr(model, "_stream") and model._stream is None:
         raise AttributeError(
             "fit has found bins or groups in all the rows at once, or curves, and keeps nothing to "
-            "find them again with: learn from the first row on with partial_fit to go on with it."
+            "find them again with: learn from the first row on with partial_fit to go on with it, "
+            "or fit with numeric='gaussian' and categorical='values', whose sums can go on."
         )
     return True
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive._sklearn import check_parameters, checked_fit
+from lessnaive._sklearn import check_parameters
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
@@ -19,7 +19,7 @@ from lessnaive.evidence.naive_bayes import (
     log_prior,
 )
 from lessnaive.likelihood.bernoulli import broadcast_beta
-from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.models.batches import (
     can_add_rows,
     current_naive_bayes,
@@ -55,7 +55,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         Columns whose values are names rather than quantities. With "from_dtype" these are the
         columns of strings, categories, booleans and other objects; with a list of names or
         positions or a mask, these and the ones listed.
-    numeric : str, default="gaussian"
+    numeric : str, default="modl"
         Likelihood of numeric columns:
 
         - "gaussian", "gaussian_shared": a normal distribution per class, with a variance per class
@@ -88,6 +88,11 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         as one more value, so that a binary column with gaps has three and `beta` does not apply.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight k of the pooled variance :math:`s^2` (within classes) in the variance of a class:
+        :math:`\sigma_c^2 = (N_c \hat\sigma_c^2 + k s^2) / (N_c + k)`, so that a class of two rows
+        that happen to be close is not sure of itself. 0 is maximum likelihood; only
+        ``numeric="gaussian"`` has it.
     summary_size : int, default=1000
         How much ``partial_fit`` keeps of a numeric column to find bins in. Nothing is lost while
         the column has no more distinct values than that, or no more rows. Looked at in the first
@@ -127,7 +132,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     ...     "weight": [151.0, 163.0, 170.0, 120.0, 131.0, None],
     ... })
     >>> y = ["apple", "apple", "apple", "pear", "pear", "pear"]
-    >>> model = NaiveBayes().fit(X, y)
+    >>> model = NaiveBayes(numeric="gaussian").fit(X, y)
     >>> new = pd.DataFrame({"colour": ["red", "blue"], "weight": [None, 125.0]})
     >>> model.predict(new)
     array(['apple', 'pear'], dtype='<U5')
@@ -155,7 +160,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         self.class_log_prior_ = scorecard.intercept.copy()
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @checked_fit
+    @fitting
     def partial_fit(
         self,
         X: Any,

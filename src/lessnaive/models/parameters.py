@@ -22,13 +22,14 @@ class EvidenceParameters:
     """How a table becomes naive Bayes; see :class:`~lessnaive.NaiveBayes`."""
 
     categorical_features: Any = "from_dtype"
-    numeric: str = "gaussian"
+    numeric: str = "modl"
     categorical: str = "values"
     n_bins: int = 10
     smoothing: float | str = 1.0
     priors: str | ArrayLike = "smoothed"
     missing: str = "ignore"
     variance_floor: float = 1e-9
+    variance_prior: float = 10.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

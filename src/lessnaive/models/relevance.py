@@ -46,7 +46,7 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : str, default="gaussian"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL, over
@@ -64,6 +64,9 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
         of the values of the sum.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
 
     Parameters
     ----------
-    criterion : {"error", "cv_error", "log_loss", "aic"}, default="error"
+    criterion : {"error", "cv_error", "log_loss", "aic"}, default="log_loss"
         What is made small: the share of the training rows that are classified wrongly; the same in
         a cross-validation, where each row is classified by a model that was learned without it; the
         mean negative log-probability of the training rows' classes; or that times two, plus two
@@ -63,7 +63,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : str, default="gaussian"
+    numeric : str, default="modl"
         Likelihood of numeric columns; see :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns; see :class:`NaiveBayes`.
@@ -79,6 +79,9 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         What a missing value says: nothing, or what its frequency in each class says.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -128,9 +131,9 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
     >>> y = ["yes", "yes", "no", "no", "yes"]
     >>> model = SelectiveNB().fit(X, y)
     >>> model.weights_
-    array([1., 0., 0.])
+    array([1., 1., 0.])
     >>> [(step.column, step.error) for step in model.path_]
-    [(None, 0.4), (0, 0.0), (1, 0.0)]
+    [(None, 0.4), (0, 0.0), (1, 0.0), (2, 0.0)]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -142,7 +145,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         "cv": ["cv_object"],
     }
 
-    criterion: str = "error"
+    criterion: str = "log_loss"
     direction: str = "forward"
     patience: int = 1
     cv: Any = 5

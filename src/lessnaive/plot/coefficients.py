@@ -120,7 +120,7 @@ class CoefficientsDisplay:
             "CoefficientsDisplay draws the coefficients of NBLogistic or NBLogisticCV",
         )
         output = choose_output(estimator, class_)
-        scale = output.sign * design_scale(estimator.scorecard_, X)
+        scale = output.sign * design_scale(estimator, X)
         coefficients = scale * estimator.coef_[output.place]
         targets = scale * estimator.target_coef_[output.place]
         size = np.maximum(np.abs(coefficients), np.abs(targets))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.logistic.problem import FittedLogistic
-from lessnaive.scorecard import Scorecard
-from lessnaive.table import read_table
+from lessnaive.scorecard import Term
+from lessnaive.table import Column, read_table
 
 __all__ = ["Output", "choose_output", "design_scale", "is_naive_bayes"]
 
@@ -38,26 +40,53 @@ def choose_output(estimator: FittedLogistic, class_: Any) -> Output:
     return Output(place, 1.0, f"score of {classes[place]}")
 
 
-def design_scale(scorecard: Scorecard, X: Any) -> Floats:
+def design_scale(estimator: FittedLogistic, X: Any) -> Floats:
     """Return the standard deviation of each design column in rows; all 1 without rows.
 
     Parameters
     ----------
-    scorecard : Scorecard
-        That of a linear model.
+    estimator : NBLogistic or NBLogisticCV
+        A fitted model.
     X : table or None
-        The rows. A missing or unseen value is at the mean, as in the model.
+        The rows. A missing or unseen value is where it is in the model: at the mean, or at 0 where
+        every value has a coefficient.
 
     Returns
     -------
     array of shape (n_design,)
     """
+    design = estimator.design_columns
+    if X is None:
+        return np.ones(len(design))
+    scorecard = estimator.scorecard_
+    columns = scorecard.schema.match(read_table(X), scorecard.model)
     out: list[float] = []
-    columns = None if X is None else scorecard.schema.match(read_table(X), scorecard.model)
-    for term in scorecard.terms:
-        inputs = None if columns is None else [columns[i] for i in term.inputs]
-        out.extend(term.coefficient_spread(inputs))
+    for place, of_term in groupby(design, key=lambda column: column.term):
+        term = scorecard.terms[place]
+        codes = [column.code for column in of_term]
+        out.extend(_spread(term, columns[term.inputs[0]], codes))
     return np.array(out)
+
+
+def _spread(term: Term, column: Column, codes: Sequence[int | None]) -> list[float]:
+    """Return the standard deviation of each design column of a term."""
+    indicated = [code for code in codes if code is not None]
+    n_codes = term.codes().n_codes
+    counts = np.bincount(term.codes().codes(column), minlength=n_codes + 2).astype(float)
+    n_rows = counts.sum()
+    if 1 not in indicated:  # all but the first: others count as the mean
+        counts[n_codes + 1] = 0.0
+        counts[0] *= 0 in indicated
+    share = counts / max(counts.sum(), 1.0) if 1 not in indicated else counts / n_rows
+    spread = np.sqrt(share * (1 - share) * counts.sum() / n_rows)
+    return [_spread_of_numbers(column) if code is None else float(spread[code]) for code in codes]
+
+
+def _spread_of_numbers(column: Column) -> float:
+    """Return the standard deviation of a column, where missing values are at the mean."""
+    values = np.asarray(column.numbers(), dtype=np.float64)
+    there = values[~np.isnan(values)]
+    return float(np.sqrt(there.var() * len(there) / len(values))) if len(there) else 0.0
 
 
 def is_naive_bayes(estimator: FittedLogistic) -> bool:

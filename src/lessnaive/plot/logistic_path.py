@@ -79,7 +79,7 @@ class LogisticPathDisplay:
     >>> model = NBLogisticCV(n_lams=10, cv=3).fit(X, y)
     >>> display = LogisticPathDisplay.from_estimator(model, X, class_="Gentoo")
     >>> len(display.lines_)
-    8
+    9
     """
 
     lams: ArrayLike
@@ -126,7 +126,7 @@ class LogisticPathDisplay:
             estimator, NBLogisticCV, "LogisticPathDisplay draws the path of an NBLogisticCV"
         )
         output = choose_output(estimator, class_)
-        scale = output.sign * design_scale(estimator.scorecard_, X)
+        scale = output.sign * design_scale(estimator, X)
         path = estimator.path_
         display = cls(
             lams=path.lams,

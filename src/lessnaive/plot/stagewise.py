@@ -73,7 +73,7 @@ class StagewisePathDisplay:
     >>> X, y = load_penguins()
     >>> display = StagewisePathDisplay.from_estimator(StagewiseNB().fit(X, y))
     >>> sorted(display.level_lines_)
-    ['bill_depth_mm', 'bill_length_mm', 'flipper_length_mm', 'island']
+    ['bill_depth_mm', 'bill_length_mm', 'body_mass_g', 'flipper_length_mm', 'island', 'year']
     """
 
     path: StagewisePath

@@ -82,7 +82,7 @@ class Prequential:
     >>> prequential.n_rows, prequential.n_tested
     (344, 294)
     >>> round(prequential.accuracy, 2), round(prequential.log_loss, 2)
-    (0.96, 0.16)
+    (0.97, 0.11)
     """
 
     def __init__(self, window: float = 10_000) -> None:

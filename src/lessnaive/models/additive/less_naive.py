@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from lessnaive._sklearn import Interval, StrOptions, checked_fit
+from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.ensemble import MemberReport, Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.monotone import read_constraints
 from lessnaive.models.additive.path import PENALTIES, Folds
-from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.class_weight import class_factors
@@ -185,7 +185,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    @checked_fit
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

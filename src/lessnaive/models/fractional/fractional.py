@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from lessnaive._sklearn import Interval, StrOptions, check_parameters, checked_fit
+from lessnaive._sklearn import Interval, StrOptions, check_parameters
 from lessnaive.evidence.naive_bayes import (
     CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
@@ -21,7 +21,7 @@ from lessnaive.evidence.naive_bayes import (
     learn_naive_bayes,
 )
 from lessnaive.exceptions import warn_caller
-from lessnaive.models.base import ScorecardClassifier
+from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.models.batches import can_add_rows, frozen_parameters
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
@@ -114,9 +114,11 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
     summary_size, max_values, forgetting, refresh
         What is kept of streams, for how long, and how often it is looked at, as in
         :class:`NaiveBayes`.
@@ -243,7 +245,7 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)
 
     @available_if(can_add_rows)  # type: ignore[untyped-decorator]
-    @checked_fit
+    @fitting
     def partial_fit(
         self,
         X: Any,

@@ -9,9 +9,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.blas import by_one_blas_thread
 from lessnaive.evidence.costs import check_costs, informative_part
 from lessnaive.evidence.naive_bayes import check_priors
+from lessnaive.models.base import by_one_blas_thread
 from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
 from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import FractionalProblem

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistics
-from lessnaive.likelihood.gaussian import Gaussian
-from lessnaive.likelihood.moments import ValueMoments
+from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.likelihood.gaussian import Gaussian, shrunk
 from lessnaive.models.group_lasso import DiscreteGroup, GaussianGroup, Group
 from lessnaive.scorecard import QuadraticTerm, Scorecard, TableTerm, Term
 
@@ -85,10 +85,18 @@ class NumericColumn(GroupColumn):
         Smallest variance of a class, as a share of that of the column.
     standardize : bool
         Whether lengths are in units of the standard deviation of the column.
+    variance_prior : float, default=0.0
+        Weight of the pooled variance in that of a class.
     """
 
     def __init__(
-        self, term: QuadraticTerm, moments: Floats, variance_floor: float, standardize: bool
+        self,
+        term: QuadraticTerm,
+        moments: Floats,
+        variance_floor: float,
+        standardize: bool,
+        *,
+        variance_prior: float = 0.0,
     ) -> None:
         self._term = term
         weight, high, low = moments[:, :3].T
@@ -105,7 +113,9 @@ class NumericColumn(GroupColumn):
         if self._flat:  # such a column says nothing
             self.group: GaussianGroup = GaussianGroup(np.zeros_like(weight), weight, weight)
             return
-        variance = np.maximum(squares / np.where(seen, weight, 1.0) / spread**2, variance_floor)
+        there = np.where(seen, weight, 1.0)
+        variance = shrunk(squares / there, there, squares.sum() / total, variance_prior)
+        variance = np.maximum(variance / spread**2, variance_floor)
         self.group = GaussianGroup(weight, (off - shift) / spread, variance)
         self.unit = 1.0 if standardize else float(spread)
         self.constant = float(total * (np.log(2 * np.pi) / 2 + np.log(spread)))
@@ -144,11 +154,31 @@ def group_columns(
     -------
     list of GroupColumn
     """
-    out: list[GroupColumn] = []
-    for term, column in zip(maximum_likelihood.terms, statistics.columns, strict=True):
-        if isinstance(term, TableTerm):
-            out.append(TableColumn(term, settings.smoothing))
-        elif isinstance(term, QuadraticTerm) and isinstance(column, ValueMoments):
-            floor = settings.variance_floor
-            out.append(NumericColumn(term, column.moments, floor, standardize))
-    return out
+    return [
+        term.accept(_GroupOfColumn(settings, column, standardize))
+        for term, column in zip(maximum_likelihood.terms, statistics.columns, strict=True)
+    ]
+
+
+class _GroupOfColumn:
+    """What makes a group of a column from its term in naive Bayes."""
+
+    def __init__(
+        self, settings: EvidenceSettings, column: ColumnStatistics, standardize: bool
+    ) -> None:
+        self._settings, self._column, self._standardize = settings, column, standardize
+
+    def table(self, term: TableTerm) -> GroupColumn:
+        """Return a group of probabilities."""
+        return TableColumn(term, self._settings.smoothing)
+
+    def parabola(self, term: QuadraticTerm) -> GroupColumn:
+        """Return a group of means and widths."""
+        moments, settings = self._column.normal_moments(), self._settings
+        return NumericColumn(
+            term,
+            moments,
+            settings.variance_floor,
+            self._standardize,
+            variance_prior=settings.variance_prior,
+        )

@@ -70,18 +70,22 @@ class GroupLassoNB(ScorecardClassifier):
         Folds for ``lam="cv"``; as in :class:`SelectiveNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         As in :class:`NaiveBayes`.
-    numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : {"gaussian", "mdlp", "modl", "quantile"}, default="modl"
         As in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         As in :class:`NaiveBayes`.
     n_bins : int, default=10
         Number of bins of ``numeric="quantile"``.
-    smoothing : float or "laplace", default=0.0
-        Pseudo-counts, as in :class:`NaiveBayes`; 0 is maximum likelihood.
-    priors : str or array-like of shape (n_classes,), default="empirical"
+    smoothing : float or "laplace", default=1.0
+        Pseudo-counts, as in :class:`NaiveBayes`; 0 is maximum likelihood, as published, which
+        rules out a class for good if it never had some value.
+    priors : str or array-like of shape (n_classes,), default="smoothed"
         Class probabilities, as in :class:`NaiveBayes`.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -131,11 +135,11 @@ class GroupLassoNB(ScorecardClassifier):
     >>> model = GroupLassoNB().fit(X, y)
     >>> for name, norm in zip(X.columns, model.norms_):
     ...     print(f"{name:<18} {norm:.2f}")
-    island             1.07
-    bill_length_mm     1.57
-    bill_depth_mm      1.53
-    flipper_length_mm  1.66
-    body_mass_g        1.51
+    island             1.06
+    bill_length_mm     0.98
+    bill_depth_mm      0.97
+    flipper_length_mm  1.05
+    body_mass_g        0.85
     sex                0.00
     year               0.00
     """
@@ -160,12 +164,13 @@ class GroupLassoNB(ScorecardClassifier):
     lam_ratio: float = 1e-3
     cv: Any = 5
     categorical_features: Any = "from_dtype"
-    numeric: str = "gaussian"
+    numeric: str = "modl"
     categorical: str = "values"
     n_bins: int = 10
-    smoothing: float | str = 0.0
-    priors: str | ArrayLike = "empirical"
+    smoothing: float | str = 1.0
+    priors: str | ArrayLike = "smoothed"
     variance_floor: float = 1e-9
+    variance_prior: float = 10.0
 
     def _learn(self, training: Training) -> None:
         problem, class_count, prior = self._problem(training)

@@ -1,112 +1,317 @@
-"""The columns of a linear model: numbers as they are, categories as indicators."""
+"""The columns of a linear model: numbers as lines, categories and bins as indicators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, lil_array
+from scipy.sparse import coo_array, csr_array
 
 from lessnaive import _core
-from lessnaive.evidence.naive_bayes import NaiveBayesStatistics
-from lessnaive.likelihood.gaussian import merged_moments
-from lessnaive.likelihood.moments import ValueMoments
-from lessnaive.scorecard import LinearTerm, QuadraticTerm, Scorecard, TableTerm, Term
+from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
+from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.likelihood.gaussian import ValueMoments, merged_moments
+from lessnaive.scorecard import (
+    LinearTerm,
+    PiecewiseTerm,
+    QuadraticTerm,
+    Scorecard,
+    TableTerm,
+    Term,
+)
+from lessnaive.scorecard.terms.encodings import Intervals
+from lessnaive.table import Column
 from lessnaive.table.training import Training
 
-__all__ = ["Design", "design_names"]
+__all__ = ["Design", "DesignColumn", "design_names"]
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Numeric:
-    term: QuadraticTerm
-    mean: float
+class DesignColumn(NamedTuple):
+    """A column of the design: of which term of the scorecard, and of which code.
 
-    n_columns = 1
+    A line has no code; code 0 is the indicator of a missing value.
+    """
+
+    term: int
+    code: int | None
 
 
-@dataclass(frozen=True)
-class _Categorical:
-    term: TableTerm
-    shares: Floats  # of the levels, the first one too
+def design_names(columns: Sequence[DesignColumn], terms: Sequence[Term]) -> list[str]:
+    """Return the names of design columns."""
+    labels = {place: terms[place].codes().labels() for place, code in columns if code is not None}
+    out = []
+    for place, code in columns:
+        name = terms[place].name
+        if code is not None:
+            name += f"={labels[place][code - 1] if code else '(missing)'}"
+        out.append(name)
+    return out
 
-    @property
-    def n_columns(self) -> int:
-        return max(0, len(self.shares) - 1)
+
+class _Rows(NamedTuple):
+    """The columns of a table as the kernel of linear models takes them."""
+
+    numbers: list[Floats]
+    means: list[float]
+    codes: list[NDArray[np.int64]]
+    counts: list[int]
+
+
+class _Part(ABC):
+    """Some design columns, all of one input column.
+
+    Attributes
+    ----------
+    codes : list of (int or None)
+        What each is the indicator of; None: it is the numbers themselves.
+    mean, variance : array of shape (n_columns,)
+        Of each design column over all rows.
+    center : array of shape (n_columns,)
+        What each is where the column has no value: there the scores are 0.
+    is_number : bool
+        Whether the kernel takes it as numbers, which it holds less their mean, or as codes.
+    size : int
+        How many coefficients the kernel has for it.
+    """
+
+    codes: list[int | None]
+    mean: Floats
+    variance: Floats
+    center: Floats
+    is_number: bool
+    size: int
+
+    @abstractmethod
+    def read(self, column: Column, rows: _Rows) -> None:
+        """Add the rows of a table."""
+
+    @abstractmethod
+    def entries(self) -> Iterator[tuple[int, int, float]]:
+        """Yield the matrix from the design columns to the coefficients of the kernel."""
+
+    @abstractmethod
+    def naive(self) -> tuple[Floats, Floats]:
+        """Return naive Bayes as an intercept (n_classes,) and slopes (n_classes, n_columns)."""
+
+    @abstractmethod
+    def term(self, coefficients: Floats) -> Term:
+        """Return the scores around the center, of coefficients (n_classes, n_columns)."""
+
+
+class _Line(_Part):
+    """The numbers of a column; a missing one is at their mean.
+
+    Parameters
+    ----------
+    name, place
+        The column.
+    moments : array of shape (n_classes, 6)
+        As made by ``_core.moments``.
+    parabola : QuadraticTerm or None
+        Naive Bayes, with one variance for all classes; None if it does not look at the numbers
+        themselves.
+    """
+
+    is_number = True
+    size = 1
+
+    def __init__(
+        self, name: str, place: int, moments: Floats, parabola: QuadraticTerm | None
+    ) -> None:
+        self._name, self._place, self._parabola = name, place, parabola
+        self._counts = np.stack([moments[:, 5], moments[:, 0]])
+        weight, mean, mean_rest, squares, squares_rest, missing = merged_moments(moments)
+        there = weight > 0
+        self.codes = [None]
+        self.mean = self.center = np.array([mean + mean_rest if there else 0.0])
+        # Missing values are at the mean.
+        variance = (squares + squares_rest) / (weight + missing) if there else 0.0
+        self.variance = np.array([variance])
+
+    def read(self, column: Column, rows: _Rows) -> None:
+        """Add the numbers."""
+        rows.numbers.append(np.asarray(column.numbers(), dtype=np.float64))
+        rows.means.append(float(self.mean[0]))
+
+    def entries(self) -> Iterator[tuple[int, int, float]]:
+        """Yield the one number."""
+        yield 0, 0, 1.0
+
+    def naive(self) -> tuple[Floats, Floats]:
+        """Return the line that the parabolas of one width differ by."""
+        if self._parabola is None:
+            n_classes = self._counts.shape[1]
+            return np.zeros(n_classes), np.zeros((n_classes, 1))
+        away, slope = self._distances(self._parabola)
+        return -0.5 * away**2 - self.mean[0] * slope, slope[:, None]
+
+    def at_mean(self, parabola: QuadraticTerm) -> Floats:
+        """Return what the line says at the mean, where missing values are."""
+        away, _ = self._distances(parabola)
+        return np.asarray(-0.5 * away**2)
+
+    def _distances(self, parabola: QuadraticTerm) -> tuple[Floats, Floats]:
+        _, center, scale, _, _ = parabola.parameters
+        flat = scale == np.finfo(np.float64).max
+        away = np.where(flat, 0.0, (center - self.mean[0]) / scale)
+        return away, np.where(flat, 0.0, away / scale)
+
+    def term(self, coefficients: Floats) -> LinearTerm:
+        """Return the line."""
+        slope, center = coefficients[:, 0].copy(), float(self.mean[0])
+        return LinearTerm(self._name, (self._place,), center, slope, self._counts)
+
+
+class _Indicators(_Part):
+    """Indicators of the values or intervals of a column.
+
+    In a column without gaps the first value is the one that the others are compared with, and a
+    value that is not there counts as the mean. With gaps every value has a coefficient, and none
+    of them is at work where the value is missing or was never seen: as in naive Bayes, the factor
+    is left out. If missing is a value as others are, there are no gaps.
+
+    Parameters
+    ----------
+    table : TableTerm
+        Naive Bayes.
+    counts_missing : bool
+        Whether missing is one more value.
+    """
+
+    is_number = False
+
+    def __init__(self, table: TableTerm, *, counts_missing: bool) -> None:
+        self._table = table
+        self.size = len(table.scores)
+        counts = table.counts.sum(axis=1)
+        values = list(range(1, self.size - 1))
+        gaps = counts[0] > 0
+        if gaps and counts_missing and values:
+            values, gaps = [*values, 0], False
+        self._every = bool(gaps)
+        self._first = values[0] if values and not gaps else None
+        # A single value says nothing, with gaps or without.
+        used = values if gaps and len(values) > 1 else values[1:]
+        self.codes = list(used)
+        self._used = np.array(used, dtype=np.int64)
+        seen = counts.sum() if gaps else counts[values].sum()
+        self.mean = counts[self._used] / seen if seen > 0 else np.zeros(len(used))
+        self.variance = self.mean * (1 - self.mean)
+        self.center = np.zeros(len(used)) if gaps else self.mean
+
+    def read(self, column: Column, rows: _Rows) -> None:
+        """Add the codes."""
+        codes = self._table.encoding.codes(column)
+        rows.codes.append(np.ascontiguousarray(codes, dtype=np.int64))
+        rows.counts.append(self.size)
+
+    def entries(self) -> Iterator[tuple[int, int, float]]:
+        """Yield the indicators, and what stands for values that are not there."""
+        absent = [code for code in (0, self.size - 1) if code not in (*self.codes, self._first)]
+        for place, code in enumerate(self._used.tolist()):
+            yield code, place, 1.0
+            if not self._every:
+                for other in absent:
+                    yield other, place, float(self.center[place])
+
+    def naive(self) -> tuple[Floats, Floats]:
+        """Return the scores of the table, less those of the first value."""
+        scores = self._table.scores
+        n_classes = scores.shape[1]
+        base = np.zeros(n_classes) if self._first is None else scores[self._first]
+        return base, (scores[self._used] - base).T
+
+    def term(self, coefficients: Floats) -> TableTerm:
+        """Return the table of scores."""
+        table = self._table
+        scores = np.zeros_like(table.scores)
+        scores[self._used] = coefficients.T
+        if self._first is not None:
+            scores[[self._first, *self._used]] -= coefficients @ self.center
+        return TableTerm(table.name, table.inputs, table.encoding, scores, table.counts)
 
 
 class Design:
     """The design of a linear model, made from the naive Bayes of the same rows.
 
-    A numeric column is one design column; a categorical column one indicator for each value but the
-    first. A missing value, and one never seen in training, stands for the mean of its design
-    columns, and so adds nothing to the score around that mean.
+    A numeric column is one design column, or one for each of its bins but the first, or both; a
+    categorical column one indicator for each value but the first. A missing value, and one never
+    seen in training, stands for the mean of its design columns, and so adds nothing to the score
+    around that mean. A column of values or bins that has gaps in training has an indicator of
+    each, all of them 0 in a gap.
 
     Parameters
     ----------
-    naive : Scorecard
+    naive : LearnedNaiveBayes
         Naive Bayes: parabolas of numeric columns with one variance for all classes, and tables of
-        the values of categorical columns.
-    statistics : NaiveBayesStatistics
-        What naive Bayes was learned from.
+        values and bins; and what it was learned from.
+    training : Training
+        The rows.
+    counts_missing : bool
+        Whether missing is one more value.
+    add_lines : bool
+        Whether numeric columns that have bins are lines as well.
 
     Attributes
     ----------
     names : list of str
         Names of the design columns.
+    columns : list of DesignColumn
+        What they are.
     mean, scale : array of shape (n_design,)
         Mean and standard deviation of each design column over all rows.
     """
 
-    def __init__(self, naive: Scorecard, statistics: NaiveBayesStatistics) -> None:
-        self.naive = naive
-        self._parts: list[_Numeric | _Categorical] = []
-        means: list[float] = []
-        variances: list[float] = []
-        for term, column in zip(naive.terms, statistics.columns, strict=True):
-            if isinstance(term, QuadraticTerm):
-                assert isinstance(column, ValueMoments)
-                mean, variance = _mean_and_variance(column)
-                self._parts.append(_Numeric(term, mean))
-                means.append(mean)
-                variances.append(variance)
-                continue
-            assert isinstance(term, TableTerm)
-            counts = term.counts.sum(axis=1)
-            seen = counts[1:-1].sum()
-            shares = counts[1:-1] / seen if seen > 0 else np.zeros(len(counts) - 2)
-            present = seen / counts.sum() if seen > 0 else 0.0
-            self._parts.append(_Categorical(term, shares))
-            means.extend(shares[1:])
-            variances.extend(shares[1:] * (1 - shares[1:]) * present)
-        self.names = design_names(naive.terms)
-        self.mean = np.array(means)
-        self.scale = np.sqrt(np.array(variances))
+    def __init__(
+        self,
+        naive: LearnedNaiveBayes,
+        training: Training,
+        *,
+        counts_missing: bool = False,
+        add_lines: bool = False,
+    ) -> None:
+        self.naive = naive.scorecard
+        self._parts: list[list[_Part]] = [
+            term.accept(_PartsOfColumn(column, training, counts_missing, add_lines))
+            for term, column in zip(self.naive.terms, naive.statistics.columns, strict=True)
+        ]
+        self._flat = [part for parts in self._parts for part in parts]
+        self.columns = [
+            DesignColumn(place, code)
+            for place, parts in enumerate(self._parts)
+            for part in parts
+            for code in part.codes
+        ]
+        ends = np.cumsum([0, *(len(part.codes) for part in self._flat)]).tolist()
+        self._slices = [slice(a, b) for a, b in pairwise(ends)]
+        self.mean = _joined([part.mean for part in self._flat])
+        self.scale = np.sqrt(_joined([part.variance for part in self._flat]))
+        self._center = _joined([part.center for part in self._flat])
+        # What a code is called does not depend on the coefficients.
+        nothing = np.zeros((len(self.naive.classes), 1 + len(self)))
+        self.names = design_names(self.columns, self.scorecard("", nothing).terms)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.columns)
 
     def rows(self, training: Training) -> _core.LinearRows:
         """Return rows, those that the design was made of or others, as the kernel keeps them."""
-        numbers, means, codes, counts = [], [], [], []
-        for part in self._parts:
-            column = training.table.columns[part.term.inputs[0]]
-            if isinstance(part, _Numeric):
-                numbers.append(np.asarray(column.numbers(), dtype=np.float64))
-                means.append(part.mean)
-            else:
-                codes.append(np.ascontiguousarray(part.term.encoding.codes(column), dtype=np.int64))
-                counts.append(len(part.shares) + 2)
+        rows = _Rows([], [], [], [])
+        for term, parts in zip(self.naive.terms, self._parts, strict=True):
+            for part in parts:
+                part.read(training.table.columns[term.inputs[0]], rows)
         return _core.LinearRows(
-            numbers,
-            np.array(means),
-            codes,
-            [0] * len(codes),
-            counts,
+            rows.numbers,
+            np.array(rows.means),
+            rows.codes,
+            [0] * len(rows.codes),
+            rows.counts,
             training.labels,
             training.weights,
             len(training.classes),
@@ -118,31 +323,24 @@ class Design:
         The coordinates are the intercept and one for each design column: of the columns as they
         are, or less their mean, or divided by their standard deviation.
         """
-        n_numbers = sum(isinstance(part, _Numeric) for part in self._parts)
-        size = 1 + n_numbers
-        size += sum(len(p.shares) + 2 for p in self._parts if isinstance(p, _Categorical))
-        out = lil_array((size, 1 + len(self)))
-        out[0, 0] = 1.0
         unit = self.units(scaled=scaled)
-        number, code, place = 1, 1 + n_numbers, 1
-        for part in self._parts:
-            if isinstance(part, _Numeric):
-                out[number, place] = 1 / unit[place - 1]
-                if not centered:
-                    out[0, place] = part.mean / unit[place - 1]  # the rows hold centered numbers
-                number, place = number + 1, place + 1
-                continue
-            n_levels = len(part.shares)
-            for level in range(1, n_levels):
-                value = 1 / unit[place - 1]
-                share = float(part.shares[level])
-                out[code + 1 + level, place] = value
-                out[code, place] = out[code + 1 + n_levels, place] = share * value
-                if centered:
-                    out[0, place] = -share * value
-                place += 1
-            code += n_levels + 2
-        return csr_array(out)
+        entries = [(0, 0, 1.0)]
+        number, code = 1, 1 + sum(part.is_number for part in self._flat)
+        for part, own in zip(self._flat, self._slices, strict=True):
+            first = number if part.is_number else code
+            for row, column, value in part.entries():
+                place = own.start + column
+                entries.append((first + row, 1 + place, value / unit[place]))
+            # The rows hold numbers less their mean already.
+            moved = part.mean if part.is_number else 0.0
+            for place, value in enumerate(moved - part.mean * centered, start=own.start):
+                if value != 0:
+                    entries.append((0, 1 + place, float(value) / unit[place]))
+            number, code = number + part.is_number, code + (not part.is_number) * part.size
+        rows, columns, values = zip(*entries, strict=True)
+        out = csr_array(coo_array((values, (rows, columns)), shape=(code, 1 + len(self))))
+        out.sort_indices()  # sums have one order
+        return out
 
     def units(self, *, scaled: bool) -> Floats:
         """Return what a coordinate is divided by to give a coefficient of a design column."""
@@ -155,61 +353,61 @@ class Design:
 
         Each row is up to a constant that all classes share.
         """
-        n_classes = len(self.naive.classes)
-        out = np.zeros((n_classes, 1 + len(self)))
+        out = np.zeros((len(self.naive.classes), 1 + len(self)))
         out[:, 0] = self.naive.intercept
-        place = 1
-        for part in self._parts:
-            if isinstance(part, _Numeric):
-                _, center, scale, _, _ = part.term.parameters
-                flat = scale == np.finfo(np.float64).max
-                away = np.where(flat, 0.0, (center - part.mean) / scale)
-                slope = np.where(flat, 0.0, away / scale)
-                out[:, place] = slope
-                out[:, 0] += -0.5 * away**2 - part.mean * slope
-                place += 1
-                continue
-            scores = part.term.scores[1:-1]
-            if len(scores):
-                out[:, 0] += scores[0]
-            for level in range(1, len(scores)):
-                out[:, place] = scores[level] - scores[0]
-                place += 1
+        for part, own in zip(self._flat, self._slices, strict=True):
+            intercept, slopes = part.naive()
+            out[:, 0] += intercept
+            out[:, 1 + own.start : 1 + own.stop] = slopes
         return out
 
     def scorecard(self, model: str, coefficients: Floats) -> Scorecard:
         """Return the scorecard of coefficients of shape (n_classes, 1 + n_design).
 
-        Scores of each column are around its mean, so that a missing value adds nothing.
+        A missing value adds nothing: scores are around what stands for it.
         """
-        intercept = coefficients[:, 0] + coefficients[:, 1:] @ self.mean
-        terms: list[Term] = []
-        place = 1
-        for part in self._parts:
-            term = part.term
-            if isinstance(part, _Numeric):
-                slope = coefficients[:, place].copy()
-                terms.append(LinearTerm(term.name, term.inputs, part.mean, slope, term.counts))
-                place += 1
-                continue
-            assert isinstance(term, TableTerm)
-            scores = np.zeros_like(term.scores)
-            block = coefficients[:, place : place + part.n_columns]
-            scores[2:-1] = block.T
-            scores[1:-1] -= block @ part.shares[1:]
-            terms.append(TableTerm(term.name, term.inputs, term.encoding, scores, term.counts))
-            place += part.n_columns
+        intercept = coefficients[:, 0] + coefficients[:, 1:] @ self._center
+        own = iter([coefficients[:, 1 + s.start : 1 + s.stop] for s in self._slices])
+        terms = [_total([part.term(next(own)) for part in parts]) for parts in self._parts]
         return Scorecard(model, self.naive.schema, self.naive.classes, intercept, terms)
 
 
-def design_names(terms: Sequence[Term]) -> list[str]:
-    """Return the names of the design columns: of a column, or of a column and a value."""
-    return [name for term in terms for name in term.coefficient_names()]
+class _PartsOfColumn:
+    """What makes the parts of a column from its term in naive Bayes."""
+
+    def __init__(
+        self, column: ColumnStatistics, training: Training, counts_missing: bool, add_lines: bool
+    ) -> None:
+        self._column, self._training = column, training
+        self._counts_missing, self._add_lines = counts_missing, add_lines
+
+    def parabola(self, term: QuadraticTerm) -> list[_Part]:
+        """Return a line, and an indicator of missing if that is a value."""
+        line = _Line(term.name, term.inputs[0], self._column.normal_moments(), term)
+        if not (self._counts_missing and term.counts[0].any() and term.counts[1].any()):
+            return [line]
+        offset, _, _, absent, _ = term.parameters
+        # Where a value is missing, the line is at its mean; naive Bayes has no line there.
+        scores = np.stack([absent - line.at_mean(term), offset, np.zeros_like(offset)])
+        counts = np.concatenate([term.counts, np.zeros((1, len(offset)))])
+        present = TableTerm(term.name, term.inputs, Intervals([]), scores, counts)
+        return [line, _Indicators(present, counts_missing=True)]
+
+    def table(self, term: TableTerm) -> list[_Part]:
+        """Return indicators, after a line if that is asked for."""
+        indicators = _Indicators(term, counts_missing=self._counts_missing)
+        place, training = term.inputs[0], self._training
+        if not self._add_lines or training.schema.categorical[place]:
+            return [indicators]
+        none = ValueMoments(len(training.classes))
+        rows = [(none, training.table.columns[place])]
+        (moments,) = ValueMoments.summed(rows, training.labels, training.weights)
+        return [_Line(term.name, place, moments, None), indicators]
 
 
-def _mean_and_variance(column: ValueMoments) -> tuple[float, float]:
-    """Return the mean of the values, and the variance where missing ones are at the mean."""
-    weight, mean, mean_rest, squares, squares_rest, missing = merged_moments(column.moments)
-    if weight == 0:
-        return 0.0, 0.0
-    return float(mean + mean_rest), float((squares + squares_rest) / (weight + missing))
+def _total(terms: list[Term]) -> Term:
+    return terms[0] if len(terms) == 1 else PiecewiseTerm.total(terms)
+
+
+def _joined(arrays: list[Floats]) -> Floats:
+    return np.concatenate([np.zeros(0), *arrays])

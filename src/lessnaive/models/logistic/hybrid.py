@@ -84,7 +84,7 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
         a mask of the columns in the logistic part. All others are in the naive part.
     variance_weight : float, default=1.0
         Price of variance in the heuristic: the larger, the more columns go to naive Bayes.
-    lam : float, default=0.0
+    lam : float, default=3.0
         A ridge penalty on the standardized coefficients of the logistic part, as in
         :class:`NBLogistic` with ``target="zero"`` and ``penalty="l2"``. Without one there may be
         no minimum, where the part separates the classes. In a fold it is multiplied by the share of
@@ -110,7 +110,7 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
         it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
-    numeric : str, default="gaussian"
+    numeric : str, default="modl"
         Likelihood of numeric columns of the naive part; see :class:`NaiveBayes`. In the logistic
         part numbers enter as they are, and of categories all values but the first.
     categorical : {"values", "modl"}, default="values"
@@ -123,9 +123,12 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
         Class probabilities, where no column is in the logistic part.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says in the naive part: nothing, or what its frequency in each class
-        says. In the logistic part it stands for the mean, as in :class:`NBLogistic`.
+        says. It is the same in the logistic part, see :class:`NBLogistic`.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -195,7 +198,7 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
 
     assignment: str | ArrayLike = "heuristic"
     variance_weight: float = 1.0
-    lam: float = 0.0
+    lam: float = 3.0
     cv: Any = 10
     scoring: str = "log_loss"
     random_state: Any = 0
@@ -309,7 +312,11 @@ class _LogisticPart:
         self.columns = columns
         self.lam = share * parameters.lam
         ridge = LogisticSettings(
-            EvidenceSettings(numeric="gaussian_shared", variance_floor=parameters.variance_floor),
+            EvidenceSettings(
+                numeric="gaussian_shared",
+                missing=parameters.missing,
+                variance_floor=parameters.variance_floor,
+            ),
             SolverSettings.of(parameters, remedy=REMEDY),
             target="zero",
             penalty="l2",

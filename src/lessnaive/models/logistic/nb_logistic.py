@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.encoding.binning import Discretization
 from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
-from lessnaive.models.logistic.problem import FittedLogistic, LogisticProblem, LogisticSettings
+from lessnaive.models.logistic.problem import (
+    NUMERIC,
+    FittedLogistic,
+    LogisticProblem,
+    LogisticSettings,
+)
 from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
 from lessnaive.models.solving import SOLVERS, minimize
 from lessnaive.solver import Solver
@@ -31,8 +37,12 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     **{
         name: GENERATIVE_CONSTRAINTS[name]
-        for name in ("categorical_features", "smoothing", "priors", "variance_floor")
+        for name in (
+            *("categorical_features", "n_bins", "missing"),
+            *("smoothing", "priors", "variance_floor"),
+        )
     },
+    "numeric": [StrOptions({*NUMERIC, *get_args(Discretization)})],
 }
 
 
@@ -49,9 +59,12 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
     Sherwood and Shenoy [1]_ for :math:`\rho = 1`). Strong penalties give naive Bayes, weak ones the
     maximum-likelihood fit. With ``target="zero"`` the same is the lasso, ridge or elastic net.
 
-    Numeric columns enter as they are, with one variance for all classes in naive Bayes; a
-    categorical column enters as an indicator of each of its values but the first. A missing or
-    unseen value counts as the mean of its columns: it adds nothing to the score around the mean.
+    Numeric columns enter as they are, with one variance for all classes in naive Bayes, or by
+    their bins; a categorical column enters as an indicator of each of its values but the first. A
+    missing or unseen value counts as the mean of its columns: it adds nothing to the score around
+    the mean. Where a column of values or bins has gaps in training, every value has an indicator,
+    and all of them are 0 in a gap, as naive Bayes leaves the factor out: rows with gaps do not
+    bear on what the values say.
 
     With more than two classes, each class has coefficients, and naive Bayes' are centered, so that
     they sum to 0 over the classes. What all classes share changes no probability: the penalty
@@ -91,6 +104,15 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
         it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
+    numeric : {"linear", "modl", "mdlp", "quantile", "both"}, default="linear"
+        How numeric columns enter: as lines; as indicators of the bins that :class:`NaiveBayes`
+        finds, whose targets are naive Bayes' scores of these; or as lines and as MODL's bins, where
+        the bins have the scores and the lines have 0 as their target.
+    n_bins : int, default=10
+        Number of bins of ``numeric="quantile"``.
+    missing : {"ignore", "category"}, default="ignore"
+        What a missing value says: nothing; or it is one more value, of a number too, which has an
+        indicator of being missing.
     smoothing : float or "laplace", default="laplace"
         Pseudo-counts of categorical columns in naive Bayes.
     priors : str or array-like of shape (n_classes,), default="laplace"
@@ -148,7 +170,7 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
     >>> X, y = datasets.load_penguins()
     >>> model = NBLogistic(lam=5.0).fit(X, y)
     >>> model.coef_.shape, len(model.design_names_)
-    ((3, 8), 8)
+    ((3, 9), 9)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -163,6 +185,9 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
     standardize: bool = True
     penalize_intercept: bool | None = None
     categorical_features: Any = "from_dtype"
+    numeric: str = "linear"
+    n_bins: int = 10
+    missing: str = "ignore"
     smoothing: float | str = "laplace"
     priors: str | ArrayLike = "laplace"
     variance_floor: float = 1e-9

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import LinearLoss
-from lessnaive.models.logistic.design import Design, design_names
+from lessnaive.models.logistic.design import Design, DesignColumn, design_names
 from lessnaive.models.solving import Minimizer, SolverReport, SolverSettings
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
@@ -18,10 +18,12 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solution
 from lessnaive.table.training import Training
 
-__all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings", "coefficient_shape"]
+__all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings"]
 
 Floats = NDArray[np.float64]
 
+#: The likelihood in naive Bayes of numeric columns that are lines, and that are lines and bins.
+NUMERIC = {"linear": "gaussian_shared", "both": "modl"}
 #: What to do if there is no minimum.
 REMEDY = "take a penalty lam above 0"
 # Newton's steps for intercepts may be far too long where all rows are sure of their class.
@@ -40,6 +42,8 @@ class LogisticSettings:
         How the minimum is found, and the name of the model.
     target, penalty, l1_ratio, standardize, penalize_intercept
         As the parameters of :class:`~lessnaive.NBLogistic`.
+    add_lines : bool
+        Whether numeric columns that have bins are lines as well.
     """
 
     evidence: EvidenceSettings
@@ -49,18 +53,21 @@ class LogisticSettings:
     l1_ratio: float = 0.5
     standardize: bool = True
     penalize_intercept: bool | None = None
+    add_lines: bool = False
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
         """Return the settings of an estimator with the parameters of :class:`NBLogistic`."""
+        numeric = NUMERIC.get(estimator.numeric, estimator.numeric)
         return cls(
-            evidence=EvidenceSettings.of(estimator, numeric="gaussian_shared"),
+            evidence=EvidenceSettings.of(estimator, numeric=numeric),
             solving=SolverSettings.of(estimator, remedy=REMEDY),
             target=estimator.target,
             penalty=estimator.penalty,
             l1_ratio=estimator.l1_ratio,
             standardize=estimator.standardize,
             penalize_intercept=estimator.penalize_intercept,
+            add_lines=estimator.numeric == "both",
         )
 
 
@@ -81,10 +88,15 @@ class LogisticProblem:
         self, settings: LogisticSettings, training: Training, *, allow_empty: bool = False
     ) -> None:
         self.settings = settings
-        naive, statistics = learn_naive_bayes(
+        naive = learn_naive_bayes(
             settings.evidence, training, settings.solving.model, allow_empty=allow_empty
         )
-        self.design = Design(naive, statistics)
+        self.design = Design(
+            naive,
+            training,
+            counts_missing=settings.evidence.counts_missing,
+            add_lines=settings.add_lines,
+        )
         self.target = self._target()
         self._penalize_intercept = settings.penalize_intercept
         if self._penalize_intercept is None:
@@ -93,7 +105,7 @@ class LogisticProblem:
         self._centered = settings.standardize or not self._penalize_intercept
         coordinates = self.design.coordinates(centered=self._centered, scaled=settings.standardize)
         self._row_weights = training.weights
-        self._class_weights = statistics.class_count
+        self._class_weights = naive.statistics.class_count
         self.loss = LinearLoss(
             self.design.rows(training), coordinates, self._to_coordinates(self.target)
         )
@@ -204,10 +216,29 @@ def _is(target: Any, name: str) -> bool:
 _ARRAYS = ("coef", "intercept", "target_coef", "target_intercept")
 
 
-def coefficient_shape(scorecard: Scorecard) -> tuple[int, int]:
-    """Return the number of outputs and of design columns of a linear model."""
-    n_classes = len(scorecard.classes)
-    return 1 if n_classes == 2 else n_classes, len(design_names(scorecard.terms))
+def _design_of_old_file(scorecard: Scorecard) -> list[DesignColumn]:
+    """Return the design of files that do not say: lines, and all values but the first."""
+    return [
+        DesignColumn(place, code)
+        for place, term in enumerate(scorecard.terms)
+        for code in (range(2, term.codes().n_codes + 1) if term.type != "linear" else [None])
+    ]
+
+
+def _read_design(node: Node, scorecard: Scorecard) -> list[DesignColumn]:
+    out = []
+    for item in node.items():
+        pair = item.items()
+        if len(pair) != 2:
+            raise item.error("expected the place of a term, and a code or null")
+        place = pair[0].integer(0, len(scorecard.terms) - 1)
+        code = None
+        if not pair[1].is_null():
+            code = pair[1].integer(0, scorecard.terms[place].codes().n_codes)
+        out.append(DesignColumn(place, code))
+    if len(set(out)) < len(out):
+        raise node.error("a column of the design occurs twice")
+    return out
 
 
 class FittedLogistic(Minimizer):
@@ -218,6 +249,7 @@ class FittedLogistic(Minimizer):
     target_coef_: Floats
     target_intercept_: Floats
     design_names_: list[str]
+    _design: list[DesignColumn]
 
     def _adopt(
         self,
@@ -230,30 +262,51 @@ class FittedLogistic(Minimizer):
         coefficients = problem.coefficients(solution.weights, lam)
         scorecard = problem.scorecard(coefficients)
         report = SolverReport.of(solution, problem.penalty(lam), lambda_max)
-        self._show(scorecard, coefficients, problem.target, report)
+        self._show(scorecard, problem.design.columns, coefficients, problem.target, report)
 
     def _show(
-        self, scorecard: Scorecard, coefficients: Floats, target: Floats, report: SolverReport
+        self,
+        scorecard: Scorecard,
+        design: list[DesignColumn],
+        coefficients: Floats,
+        target: Floats,
+        report: SolverReport,
     ) -> None:
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
-        self.design_names_ = design_names(scorecard.terms)
+        self._design, self.design_names_ = design, design_names(design, scorecard.terms)
         self.coef_, self.intercept_ = coefficients[:, 1:].copy(), coefficients[:, 0].copy()
         self.target_coef_, self.target_intercept_ = target[:, 1:].copy(), target[:, 0].copy()
         report.publish(self)
 
+    @property
+    def design_columns(self) -> list[DesignColumn]:
+        """What the design columns are: places of terms of the scorecard, and codes."""
+        return self._design
+
+    @staticmethod
+    def _n_outputs(scorecard: Scorecard) -> int:
+        return 1 if len(scorecard.classes) == 2 else len(scorecard.classes)
+
     def _state_to_plain(self) -> dict[str, Any]:
         arrays = {name: getattr(self, f"{name}_").tolist() for name in _ARRAYS}
-        return {**arrays, **SolverReport.of_model(self).to_plain()}
+        design = [list(column) for column in self._design]
+        return {"design": design, **arrays, **SolverReport.of_model(self).to_plain()}
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
+        if "design" in state.entries():
+            node, state = state.pop("design")
+            design = _read_design(node, scorecard)
+        else:
+            design = _design_of_old_file(scorecard)
         fields = state.record(*_ARRAYS, *SolverReport.names)
-        n_outputs, n_design = coefficient_shape(scorecard)
+        n_outputs, n_design = self._n_outputs(scorecard), len(design)
         coef, target_coef = (fields[k].matrix(n_outputs, n_design) for k in ("coef", "target_coef"))
         intercepts = (fields[k].numbers(n_outputs) for k in ("intercept", "target_intercept"))
         intercept, target_intercept = intercepts
         self._show(
             scorecard,
+            design,
             np.column_stack([intercept, coef]),
             np.column_stack([target_intercept, target_coef]),
             SolverReport.from_plain(fields),

@@ -53,7 +53,7 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
         estimate: one over a whole number of levels. With 1 columns are only out or in.
     nu : int, default=20
         Look-ahead: the largest number of levels in a step.
-    criterion : {"error", "log_loss"}, default="error"
+    criterion : {"error", "log_loss"}, default="log_loss"
         What a step should make small, on the training rows: the share of wrong rows, as in the
         paper, or the log-loss, which was better in all that we measured (on a few tables "error" is
         worse than naive Bayes; see the user guide). Steps that are equal in this are
@@ -81,7 +81,7 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
         it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
-    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="gaussian"
+    numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
         Likelihood of numeric columns, as in :class:`NaiveBayes`.
     categorical : {"values", "modl"}, default="values"
         What is counted in categorical columns: each value, or groups of values found by MODL.
@@ -96,6 +96,9 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
         What a missing value says: nothing, or what its frequency in each class says.
     variance_floor : float, default=1e-9
         Smallest variance of a numeric column in a class, as a share of the variance of that column.
+    variance_prior : float, default=10.0
+        Weight of the variance that the classes have in common in that of each class, in rows: how
+        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -146,7 +149,7 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
     >>> X, y = load_penguins()
     >>> model = StagewiseNB().fit(X, y)
     >>> {name: share for name, share in zip(X.columns, model.weights_.tolist()) if share}
-    {'island': 1.0, 'bill_length_mm': 1.0, 'bill_depth_mm': 0.875, 'flipper_length_mm': 0.3}
+    {'island': 1.0, 'bill_length_mm': 1.0, 'bill_depth_mm': 1.0, 'flipper_length_mm': 1.0}
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -165,7 +168,7 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
 
     epsilon: float = 1 / 40
     nu: int = 20
-    criterion: str = "error"
+    criterion: str = "log_loss"
     ties: str = "log_loss"
     patience: int | None = 5
     choose: str = "aic"

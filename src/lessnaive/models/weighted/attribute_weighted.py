@@ -35,7 +35,9 @@ class AttributeWeightedNB(
         p(c \mid x) \propto p(c) \prod_j p(x_j \mid c)^{w_j}
         \qquad \text{or} \qquad p(c) \prod_j p(x_j \mid c)^{w_{cj}}
 
-    The weights minimize a loss of the training labels plus penalties, which are none by default.
+    The weights minimize a loss of the training labels plus penalties. By default these are none,
+    and the weights are between 0 and 1, as WANBIA was published: without either a weight of a rare
+    but pure value grows without end, and the probabilities are far too sure of themselves.
 
     Parameters
     ----------
@@ -51,8 +53,9 @@ class AttributeWeightedNB(
         Strengths of the penalties :math:`\lambda_1 \sum |w - t| + \lambda_2 \sum (w - t)^2`.
     shrink_to : {"zero", "one"}, default="zero"
         The target t: 0, no evidence, or 1, naive Bayes.
-    bounds : tuple (lower, upper), default=None
-        Bounds of all weights; None for none on this side. WANBIA was published with (0, 1).
+    bounds : tuple (lower, upper), "auto" or None, default="auto"
+        Bounds of all weights; None for none, also on one side. "auto": (0, 1) without penalties,
+        and none with them.
     leave_one_out : bool or "auto", default="auto"
         Whether each training row is scored by what all the other rows say, while weights are
         learned. Otherwise a value that is rare speaks too well for the class of its own row.
@@ -72,8 +75,10 @@ class AttributeWeightedNB(
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -118,7 +123,7 @@ class AttributeWeightedNB(
         **WEIGHTING_CONSTRAINTS,
         "weights": [StrOptions({"shared", "class", "mixed"})],
         "loss": [StrOptions({"log", "squared"})],
-        "bounds": [tuple, list, None],
+        "bounds": [tuple, list, StrOptions({"auto"}), None],
         "leave_one_out": ["boolean", StrOptions({"auto"})],
     }
 
@@ -127,18 +132,21 @@ class AttributeWeightedNB(
     l1: float = 0.0
     l2: float = 0.0
     shrink_to: str = "zero"
-    bounds: tuple[float | None, float | None] | None = None
+    bounds: tuple[float | None, float | None] | str | None = "auto"
     leave_one_out: bool | str = "auto"
     start: float | ArrayLike = 1.0
     numeric: str = "mdlp"
 
     def _learn(self, training: Training) -> None:
-        bounds = read_bounds(self.bounds)
-        penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to], *bounds)
-        mixed = self.weights == "mixed"
-        if mixed and (self.l1 > 0 or self.l2 > 0):
+        mixed, penalized = self.weights == "mixed", self.l1 > 0 or self.l2 > 0
+        if mixed and penalized:
             raise ValueError('weights="mixed" has no penalties: set l1=0 and l2=0.')
-        held = mixed or self.l1 > 0 or self.l2 > 0 or self.bounds is not None
+        given = self.bounds
+        if isinstance(given, str) or (mixed and given is None):
+            given = None if penalized else (0.0, 1.0)
+        bounds = read_bounds(given)
+        penalty = ElasticNet(self.l1, self.l2, SHRINK_TO[self.shrink_to], *bounds)
+        held = penalized or given is not None
         naive, loss = gather(
             EvidenceSettings.of(self),
             training,
@@ -149,9 +157,7 @@ class AttributeWeightedNB(
         )
         settings = SolverSettings.of(self)
         if mixed:
-            learned = learn_mixed_weights(
-                settings, loss, (0.0, 1.0) if self.bounds is None else bounds, self.start
-            )
+            learned = learn_mixed_weights(settings, loss, bounds, self.start)
             self._adopt_mixed(naive, learned)
             return
         solution = minimize(settings, loss, penalty, start_weights(self.start, loss.shape))

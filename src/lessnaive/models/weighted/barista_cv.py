@@ -87,8 +87,10 @@ class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, L
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
-    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing, variance_floor
+    categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
-from lessnaive.scorecard.terms.encodings import SharedCodes
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
 from lessnaive.scorecard.terms.single_values import Finder, unknown
 from lessnaive.table import Column, Kind, Schema
 
@@ -26,6 +26,7 @@ __all__ = [
     "Segments",
     "Term",
     "TermRow",
+    "TermVisitor",
     "Work",
     "anchors",
     "differ",
@@ -36,6 +37,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
+_Made_co = TypeVar("_Made_co", covariant=True)
 
 #: Scores in files are at most this large, so that no sum of them overflows.
 LARGEST_SCORE = 1e200
@@ -188,6 +190,16 @@ def anchors(edges: Floats) -> Floats:
     return np.concatenate([edges[:1], edges]) if len(edges) else np.zeros(1)
 
 
+class TermVisitor(Protocol[_Made_co]):
+    """What models make of the terms of naive Bayes: a method for each kind."""
+
+    def table(self, term: Any) -> _Made_co:
+        """Make something of a TableTerm."""
+
+    def parabola(self, term: Any) -> _Made_co:
+        """Make something of a QuadraticTerm."""
+
+
 class Term(ABC):
     """The evidence of one or more input columns.
 
@@ -298,23 +310,20 @@ class Term(ABC):
         """
         return unknown
 
-    def coefficient_names(self) -> list[str]:
-        """Names of the coefficients that a linear model has for the term."""
-        return [self.name]
-
-    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
-        """Return the standard deviation in a table of what each coefficient is multiplied by.
+    def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
+        """Return what a visitor makes of the term; TypeError if it makes nothing of its kind.
 
         Parameters
         ----------
-        columns : sequence of Column or None
-            The input columns; without them all are 1.
-
-        Returns
-        -------
-        list of float
+        visitor : TermVisitor
+            What has a method for each kind of term that it knows.
         """
-        raise TypeError(f"A term of type {self.type!r} has no coefficients.")
+        maker = type(visitor).__name__.lstrip("_")
+        raise TypeError(f"{maker} does not know terms of type {self.type!r}, as {self.name!r} is.")
+
+    def codes(self) -> Encoding:
+        """Return the intervals or values between which the term may jump; a curve has one."""
+        return Intervals([])
 
     def breaks(self) -> Floats:
         """Return the edges between which the term is a line in its one column."""

@@ -199,6 +199,10 @@ class PiecewiseTerm(Term):
 
         return found
 
+    def codes(self) -> Intervals:
+        """Return the segments."""
+        return Intervals(self.edges)
+
     def breaks(self) -> Floats:
         """Return the edges."""
         return self.edges

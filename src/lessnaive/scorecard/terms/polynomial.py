@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from lessnaive.scorecard.terms.base import (
     Segments,
     Term,
     TermRow,
+    TermVisitor,
     anchors,
     differ,
     numeric_place,
@@ -32,6 +33,8 @@ __all__ = ["LinearTerm", "QuadraticTerm", "Spread"]
 
 # Sums of weights that should be a tenth of the whole may miss it by this share.
 _ROUNDING = 1e-12
+_Made_co = TypeVar("_Made_co", covariant=True)
+
 # Scales in files are at least this large, so that one can divide by them.
 _SMALLEST_SCALE = 1e-300
 # Weights in files are at most this large: the kernel cuts squared distances off at 1e200.
@@ -155,15 +158,6 @@ class LinearTerm(Term):
             return missing if x is None else line_rise(slopes, x, center)
 
         return found
-
-    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
-        """Return the standard deviation of the column, where missing values are at the mean."""
-        if columns is None:
-            return [1.0]
-        values = np.asarray(columns[0].numbers(), dtype=np.float64)
-        there = values[~np.isnan(values)]
-        variance = there.var() * len(there) / len(values) if len(there) else 0.0
-        return [float(np.sqrt(variance))]
 
     def breaks(self) -> Floats:
         """Return no edges: a line has none."""
@@ -305,6 +299,10 @@ class QuadraticTerm(Term):
             return scores
 
         return found
+
+    def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
+        """Return what a visitor makes of the parabola."""
+        return visitor.parabola(self)
 
     def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line with the score at each class's center; one for missing as in a table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lessnaive.scorecard.terms.base import (
     Segments,
     Term,
     TermRow,
+    TermVisitor,
     differ,
     input_places,
     seen_elsewhere,
@@ -32,6 +33,8 @@ from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
+
+_Made_co = TypeVar("_Made_co", covariant=True)
 
 #: The encodings by the type of their terms in model files.
 ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
@@ -123,21 +126,13 @@ class TableTerm(Term):
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
 
-    def coefficient_names(self) -> list[str]:
-        """One for each value but the first."""
-        return [f"{self.name}={label}" for label in self.encoding.labels()[1:]]
+    def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
+        """Return what a visitor makes of the table."""
+        return visitor.table(self)
 
-    def coefficient_spread(self, columns: Sequence[Column] | None) -> list[float]:
-        """Return the standard deviations of indicators, where missing values are at the mean."""
-        n_codes = self.encoding.n_codes
-        if columns is None:
-            return [1.0] * (n_codes - 1)
-        codes = self.encoding.codes(columns[0])
-        counts = np.bincount(codes, minlength=n_codes + 2)[1 : n_codes + 1]
-        shares = counts / max(int(counts.sum()), 1)
-        present = counts.sum() / len(codes)
-        spread: list[float] = np.sqrt(shares[1:] * (1 - shares[1:]) * present).tolist()
-        return spread
+    def codes(self) -> Encoding:
+        """Return the encoding."""
+        return self.encoding
 
     def breaks(self) -> Floats:
         """Return the edges of its intervals."""
