@@ -26,8 +26,7 @@ def table():
     return X, np.where(number + rng.normal(size=120) > 0, "p", "q")
 
 
-# LessNaiveClassifier reads its columns in a way of its own.
-@pytest.mark.parametrize("name", [n for n in models.__all__ if n != "LessNaiveClassifier"])
+@pytest.mark.parametrize("name", models.__all__)
 def test_models_without_them_are_the_same(name, tmp_path):
     X, y = table()
     kind = getattr(models, name)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import example_tables as tables
-from lessnaive import MDLPDiscretizer, MODLEncoder, TableError
+from lessnaive import EmptyColumnWarning, MDLPDiscretizer, MODLEncoder, TableError
 
 ENCODERS = pytest.mark.parametrize("encoder", [MODLEncoder(), MDLPDiscretizer()], ids=repr)
 
@@ -197,8 +197,8 @@ BAD: dict[str, tuple[Any, Any, str]] = {
              "only; leave it out, or use MODLEncoder."),
     "booleans": ([True, False], [0, 1], "Column 'x' holds booleans: MDLPDiscretizer takes numeric"),
     "infinite": ([1.0, np.inf], [0, 1], "Column 'x' holds an infinite value (inf): replace "),
-    "numbers, all missing": ([np.nan, np.nan], [0, 1], "Column 'x' has no values, every row is "),
-    "nothing": ([None, None], [0, 1], "Column 'x' has no values, every row is missing: drop the "),
+    "numbers, all missing": ([np.nan, np.nan], [0, 1], "No column has a single value, every row "),
+    "nothing": ([None, None], [0, 1], "No column has a single value, every row is missing in "),
     "one class": ([1.0, 2.0], [1, 1], "The target has one class only (1): a classifier needs "),
 }  # fmt: skip
 
@@ -218,15 +218,37 @@ def test_what_cannot_be_binned(values, y, message):
 @pytest.mark.parametrize("missing", ["category", "ignore"])
 @pytest.mark.parametrize("dtype", ["object", "string", "category", "boolean", "float64"])
 def test_columns_without_values(dtype, missing):
-    """Also those whose only values have weight 0."""
+    """They get a warning and one code for missing; also those whose only values have weight 0."""
     value = {"boolean": True, "float64": 1.0}.get(dtype, "a")
-    empty = pd.DataFrame({"x": pd.Series([None] * 4, dtype=dtype)})
-    weightless = pd.DataFrame({"x": pd.Series([value, None, None, value], dtype=dtype)})
-    encoder = MODLEncoder(missing=missing)
-    for frame, weights in ((empty, None), (weightless, [0.0, 1.0, 1.0, 0.0])):
-        with pytest.raises(TableError, match="Column 'x' has no values, every row is missing"):
-            encoder.fit(frame, [0, 1, 0, 1], weights)
-    assert not hasattr(encoder, "classes_")
+    filled = pd.DataFrame({"x": pd.Series([value, None, None, value], dtype=dtype), "n": range(4)})
+    empty = filled.assign(x=pd.Series([None] * 4, dtype=dtype))
+    encoders: list[Any] = [MODLEncoder(missing=missing)]
+    if dtype == "float64":
+        encoders.append(MDLPDiscretizer())
+    message = "^Column 'x' has no values, every row is missing: left out.$"
+    for frame, weights in ((empty, None), (filled, [0.0, 1.0, 1.0, 0.0])):
+        for encoder in encoders:
+            with pytest.raises(TableError, match="No column has a single value"):
+                encoder.fit(frame[["x"]], [0, 1, 0, 1], weights)
+            assert not hasattr(encoder, "classes_")  # a failed fit leaves nothing behind
+            with pytest.warns(EmptyColumnWarning, match=message):
+                encoder = clone(encoder).fit(frame, [0, 1, 0, 1], weights)
+            assert encoder.transform(empty)[:, 0].tolist() == [0, 0, 0, 0]
+            # What comes later says nothing either: it is one code, of a bin or of unseen values.
+            assert encoder.transform(filled)[:, 0].tolist() == [1, 0, 0, 1]
+            assert encoder.missing_code_[0] == 0
+            assert len(encoder.binning_table("x", "pandas")) == (dtype == "float64")
+            assert encoder.n_features_in_ == 2
+            if isinstance(encoder, MODLEncoder):
+                assert encoder.level_[0] == 0.0
+
+
+def test_mdlp_takes_a_column_of_nothing():
+    frame = pd.DataFrame({"x": [None] * 4, "n": range(4)})
+    with pytest.warns(EmptyColumnWarning, match="^Column 'x' has no values"):
+        encoder = MDLPDiscretizer().fit(frame, [0, 0, 1, 1])
+    assert encoder.cuts_[0] is None
+    assert encoder.transform(frame)[:, 0].tolist() == [0] * 4
 
 
 @ENCODERS

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessnaive import NaiveBayes
 from lessnaive.likelihood.counts import ValueCounts
 from lessnaive.plain import Node
 from lessnaive.stream.values import KeptValues, add_values
@@ -171,3 +172,13 @@ def test_plain_and_back(most):
     assert again.to_plain() == kept.to_plain()
     if most is None:
         assert list(kept.to_plain()) == list(ValueCounts(2).to_plain())
+
+
+def test_room_is_made_for_values_that_come_only():
+    """Not for all that might be kept: with a limit of 2**62 there is no such array."""
+    X = pd.DataFrame({"c": [f"v{i % 7}" for i in range(70)]})
+    y = np.arange(70) % 2
+    models = [NaiveBayes(categorical="modl", max_values=3).partial_fit(X, y) for _ in range(2)]
+    for model, most in zip(models, (2**62, 100), strict=True):
+        model.set_params(max_values=most).partial_fit(X.iloc[:30], y[:30])
+    np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))

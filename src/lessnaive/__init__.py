@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lessnaive.exceptions import (
         EmptyColumnWarning,
         ExtraColumnWarning,
+        IdentifierWarning,
         ModelFormatError,
         TableError,
     )
@@ -24,6 +25,7 @@ __all__ = [
     "CFSSelector",
     "EmptyColumnWarning",
     "ExtraColumnWarning",
+    "IdentifierWarning",
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
@@ -41,7 +43,10 @@ _PLACES = {
     "Scorecard": "lessnaive.scorecard",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(
-        ("EmptyColumnWarning", "ExtraColumnWarning", "ModelFormatError", "TableError"),
+        (
+            *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
+            *("ModelFormatError", "TableError"),
+        ),
         "lessnaive.exceptions",
     ),
 }

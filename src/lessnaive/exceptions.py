@@ -8,6 +8,7 @@ import warnings
 __all__ = [
     "EmptyColumnWarning",
     "ExtraColumnWarning",
+    "IdentifierWarning",
     "ModelFormatError",
     "TableError",
     "warn_caller",
@@ -28,6 +29,10 @@ class ExtraColumnWarning(UserWarning):
 
 class EmptyColumnWarning(UserWarning):
     """A table to learn from has columns without a single value; they say nothing."""
+
+
+class IdentifierWarning(UserWarning):
+    """A table to learn from has columns whose values are nearly all different, as identifiers."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -26,6 +26,9 @@ _MOST_DIMENSIONS = 4
 # a huge array: this many characters, and so many times those that are there, are allowed.
 _MOST_CHARACTERS, _TIMES = 1 << 21, 4
 
+# Lists that are no longer than this are looked at one by one, which takes less time than arrays do.
+_FEW = 8
+
 _SCALARS = (str, int, float, bool)
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _ITEM_TYPES: dict[str, tuple[type, ...]] = {
@@ -168,7 +171,10 @@ class Node:
 
     def number(self, low: float = -_LARGEST, high: float = _LARGEST) -> float:
         """Return a number from low to high."""
-        return float(self._floats([self._value], low, high)[0])
+        value = self._value
+        if type(value) is float and low <= value <= high:
+            return value
+        return float(self._floats([value], low, high)[0])
 
     def numbers(
         self, length: int, low: float = -_LARGEST, high: float = _LARGEST
@@ -240,6 +246,8 @@ class Node:
         return shape, items
 
     def _floats(self, values: Sequence[Any], low: float, high: float) -> NDArray[np.float64]:
+        if len(values) <= _FEW and all(type(v) is float and low <= v <= high for v in values):
+            return np.array(values, dtype=np.float64)  # by far the most, in tables of many columns
         if not set(map(type, values)) <= {int, float}:
             odd = next(value for value in values if type(value) not in (int, float))
             raise self.error(f"expected numbers, got {shown(odd)}")

@@ -37,6 +37,6 @@ def well(cli):
 
 @pytest.fixture
 def model(well):
-    """Return a model file of the penguins."""
-    well("fit", PENGUINS, "--target", "species", "-o", "model.json")
+    """Return a model file of naive Bayes of the penguins."""
+    well("fit", PENGUINS, "--target", "species", "--model", "NaiveBayes", "-o", "model.json")
     return "model.json"

@@ -17,6 +17,8 @@ import lessnaive
 from command_line import PENGUINS, fitted_on, rows_of
 from lessnaive import NaiveBayes
 from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, parse_value
+from lessnaive.cli.training import TrainingData
+from lessnaive.cli.training import fit as fit_model
 from lessnaive.datasets import load_penguins
 from lessnaive.models import registry
 
@@ -26,7 +28,8 @@ def test_fit_writes_the_model_of_the_python_interface(well, model):
     expected = NaiveBayes().fit(X, y)
     loaded = lessnaive.load(model)
     np.testing.assert_array_equal(loaded.predict_proba(X), expected.predict_proba(X))
-    assert well("fit", PENGUINS, "--target", "species", "-o", "again.json") == (
+    options = ("--target", "species", "--model", "NaiveBayes", "-o", "again.json")
+    assert well("fit", PENGUINS, *options) == (
         "NaiveBayes learned from 344 rows, 7 columns, 3 classes; wrote again.json\n"
     )
     assert Path(model).read_bytes() == Path("again.json").read_bytes()
@@ -139,7 +142,8 @@ def test_show_cuts_long_tables(well):
 
 
 def test_evaluate_prints_a_table(well):
-    out = well("evaluate", PENGUINS, "--target", "species", "--cv", "5")
+    command = ("evaluate", PENGUINS, "--target", "species", "--cv", "5", "--model", "NaiveBayes")
+    out = well(*command)
     lines = out.splitlines()
     assert lines[0] == f"NaiveBayes on {PENGUINS}: 344 rows, 7 columns, 3 classes"
     assert lines[2].split() == ["metric", "NaiveBayes", "baseline", "better"]
@@ -147,8 +151,58 @@ def test_evaluate_prints_a_table(well):
     assert [line.split()[-1] for line in lines[3:7]] == ["higher", "lower", "higher", "lower"]
     assert lines[7] == "mean ± standard error over 5 folds"
     assert all(re.search(r"\d\.\d{4} ± \d\.\d{4} +\d\.\d{4} ± \d\.\d{4}", x) for x in lines[3:7])
-    assert out == well("evaluate", PENGUINS, "--target", "species", "--cv", "5")
-    assert out != well("evaluate", PENGUINS, "--target", "species", "--cv", "5", "--seed", "1")
+    assert out == well(*command)
+    assert out != well(*command, "--seed", "1")
+
+
+def test_without_model_it_is_less_naive(well):
+    """In fit and evaluate; a stream takes a model that streams, and any other is a word away."""
+    X, y = load_penguins()
+    assert "LessNaiveClassifier learned from 344 rows" in well(
+        "fit", PENGUINS, "--target", "species", "-o", "m.json"
+    )
+    expected = lessnaive.LessNaiveClassifier().fit(X, y)
+    np.testing.assert_array_equal(
+        lessnaive.load("m.json").predict_proba(X), expected.predict_proba(X)
+    )
+    assert well("show", "m.json").startswith("LessNaiveClassifier with 3 classes and 7 columns\n")
+    best = np.argmax(expected.predict_proba(X.iloc[[3]]))
+    said = f"Row 4 of {PENGUINS}: {expected.classes_[best]} ("
+    assert well("explain", "m.json", PENGUINS, "--row", "4").startswith(said)
+    folds = ("evaluate", PENGUINS, "--target", "species", "--cv", "2")
+    assert well(*folds).startswith(f"LessNaiveClassifier on {PENGUINS}: 344 rows")
+    assert well("stream", PENGUINS, "--target", "species", "-o", "m.json").startswith("NaiveBayes")
+
+
+def test_pairs_are_counted_apart(well):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.integers(0, 2, 2000) for name in "abc"})
+    table["y"] = table["a"] ^ table["b"] ^ (rng.random(2000) < 0.1)
+    table.to_csv("t.csv", index=False)
+    well("fit", "t.csv", "--target", "y", "-o", "m.json")
+    first = well("show", "m.json").splitlines()[0]
+    n_pairs = len(lessnaive.load("m.json").pairs_)
+    assert n_pairs
+    pairs = "1 pair" if n_pairs == 1 else f"{n_pairs} pairs"
+    assert first == f"LessNaiveClassifier with 2 classes, 3 columns and {pairs} of columns"
+
+
+def test_progress_is_shown_on_a_terminal_and_changes_no_model(well, monkeypatch):
+    """The bar of the model itself; that it was asked for does not come into the file."""
+    asked = []
+    fit = lessnaive.LessNaiveClassifier.fit
+
+    def watched(self, *rows, **weights):
+        asked.append(self.verbose)
+        return fit(self, *rows, **weights)
+
+    well("fit", PENGUINS, "--target", "species", "-o", "quiet.json")
+    monkeypatch.setattr(lessnaive.LessNaiveClassifier, "fit", watched)
+    data = TrainingData(*load_penguins("pyarrow"), None)
+    model = fit_model(lessnaive.LessNaiveClassifier(), data, show_progress=True)
+    lessnaive.save(model, "loud.json")
+    assert asked == [True]
+    assert Path("loud.json").read_bytes() == Path("quiet.json").read_bytes()
 
 
 def test_demo_prints_commands_that_work(well):
@@ -161,6 +215,7 @@ def test_demo_prints_commands_that_work(well):
         name, *arguments = shlex.split(command)
         assert name == "lessnaive"
         assert well(*arguments) in out
+    assert "\nLessNaiveClassifier learned from 344 rows" in out
     assert re.search(r"^4 +Adelie +Torgersen +NA +NA +NA +Adelie +9\d\.\d %$", out, re.MULTILINE)
     assert sorted(os.listdir("demo-output")) == ["model.json", "penguins.csv", "predictions.csv"]
 
@@ -176,6 +231,7 @@ def test_version_and_help(well):
 def test_drop_categorical_weight_and_set(well):
     content = "id,zip,w,x,y\n1,10,1,5,a\n2,20,2,6,b\n3,10,0,7,c\n4,20,1,8,a\n"
     options = ("--drop", "id", "--categorical", "zip", "--weight", "w")
+    options += ("--model", "NaiveBayes")
     settings = ("--set", "smoothing=0.5", "--set", "priors=[0.25,0.75]", "--set", "beta=(2,2)")
     fitted_on(well, content, *options, *settings)
     table = pd.DataFrame({"zip": [10, 20, 20], "x": [5, 6, 8]})
@@ -190,7 +246,7 @@ def test_drop_categorical_weight_and_set(well):
 @pytest.mark.parametrize("numeric", ["poisson", "kernel"])
 def test_likelihoods_of_numbers(well, numeric):
     content = "visits,y\n0,a\n1,a\n2,a\n7,b\n9,b\n6,b\n,b\n"
-    fitted_on(well, content, "--set", f"numeric={numeric}")
+    fitted_on(well, content, "--model", "NaiveBayes", "--set", f"numeric={numeric}")
     table = pd.DataFrame({"visits": [0, 1, 2, 7, 9, 6, np.nan]})
     expected = NaiveBayes(numeric=numeric).fit(table, list("aaabbbb"))
     loaded = lessnaive.load("m.json")
@@ -265,3 +321,24 @@ def test_a_model_without_a_prior_shows_the_average_row(well):
     raw = well("explain", "m.json", PENGUINS, "--absolute")
     assert "(intercept)" in raw
     assert "(prior)" not in raw
+
+
+def test_identifiers_are_named_once(cli):
+    """By fit and by evaluate, however many folds there are."""
+    table = pd.read_csv(PENGUINS)
+    table.insert(0, "number", range(len(table)))
+    table.insert(3, "name", [f"bird {i}" for i in range(len(table))])
+    table.to_csv("t.csv", index=False)
+    warning = (
+        "lessnaive: warning: Columns 'number', 'name' look like identifiers: nearly all of their "
+        "values are different. If they name or number the rows, leave them out: they say nothing "
+        "about new ones. To leave a column out, use --drop.\n"
+    )
+    learned = ("t.csv", "--target", "species", "--model", "NaiveBayes")
+    assert cli("fit", *learned, "-o", "m.json").err == warning
+    assert cli("evaluate", *learned, "--cv", "3").err == warning
+    dropped = ("--drop", "number", "--drop", "name")
+    assert cli("evaluate", *learned, "--cv", "3", *dropped).err == ""
+    one = cli("evaluate", *learned, "--cv", "3", "--drop", "number", "--categorical", "year").err
+    assert one.startswith("lessnaive: warning: Column 'name' looks like an identifier: ")
+    assert one.count("\n") == 1

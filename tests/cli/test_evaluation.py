@@ -70,7 +70,7 @@ def test_the_table_shows_mean_and_standard_error(well):
     X, y = load_penguins("pandas")
     folds = by_hand(X, y.to_numpy(dtype=object), NaiveBayes(), 10, 0)
     mean, error = folds.mean(axis=0), folds.std(axis=0, ddof=1) / np.sqrt(10)
-    out = well("evaluate", PENGUINS, "--target", "species")
+    out = well("evaluate", PENGUINS, "--target", "species", "--model", "NaiveBayes")
     for line, m, e in zip(out.splitlines()[3:7], mean, error, strict=True):
         assert f" {m:.4f} ± {e:.4f} " in line
 

@@ -140,7 +140,7 @@ def test_parquet_of_another_type(cli):
     [
         (
             ("--model", "NBLogistic"),
-            "NBLogistic cannot learn from a stream: choose FractionalNB or NaiveBayes.",
+            "NBLogistic cannot learn from a stream: choose NaiveBayes or FractionalNB.",
         ),
         (
             ("--set", "smoothing=-1"),

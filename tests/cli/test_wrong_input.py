@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 import lessnaive
 from command_line import PENGUINS, TABLE, refused, write
-from lessnaive import NaiveBayes
+from lessnaive import LessNaiveClassifier
 from lessnaive.cli.dialect import ENCODING_HINT
 from lessnaive.cli.estimators import estimators
 from lessnaive.datasets import load_penguins
@@ -87,21 +87,26 @@ def test_tables_that_cannot_be_learned_from(cli, command, content, message):
     [
         (
             ("--set", "alpha=1"),
-            "--set: NaiveBayes has no parameter 'alpha'; it has "
-            f"{', '.join(sorted(NaiveBayes().get_params()))}.",
+            "--set: LessNaiveClassifier has no parameter 'alpha'; it has "
+            f"{', '.join(sorted(LessNaiveClassifier().get_params()))}.",
+        ),
+        (
+            ("--set", "smoothing=1"),
+            "--set: LessNaiveClassifier has no parameter 'smoothing'; it has "
+            f"{', '.join(sorted(LessNaiveClassifier().get_params()))}; --model NaiveBayes has one.",
         ),
         (("--set", "smoothing"), "--set 'smoothing' is not of the form key=value."),
         (
-            ("--set", "smoothing=-1"),
+            ("--model", "NaiveBayes", "--set", "smoothing=-1"),
             "The 'smoothing' parameter of NaiveBayes must be a float in the range [0.0, inf) or a "
             "str among {'laplace'}, got -1 instead.",
         ),
         (
-            ("--set", "priors=[a"),
+            ("--set", "cv=[a"),
             "--set: cannot read the value '[a'; put the texts in it in quotes.",
         ),
         (
-            ("--set", "priors=[0.5,0.5]"),
+            ("--model", "NaiveBayes", "--set", "priors=[0.5,0.5]"),
             "priors has shape (2,), but there are 3 classes: give one probability per class.",
         ),
         (

@@ -72,8 +72,8 @@ def run_demo(folder: str, run: Callable[[list[str]], object]) -> None:
     display.line()
     _show_first(table, predictions, display)
     step(
-        "Penguin 44 is an Adelie: why is it taken for a Chinstrap?",
-        *("explain", model, table, "--row", "44"),
+        "Penguin 4 was not measured: why is it taken for an Adelie?",
+        *("explain", model, table, "--row", "4"),
     )
 
 

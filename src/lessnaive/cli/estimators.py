@@ -9,10 +9,12 @@ from typing import Any
 
 from lessnaive.cli.errors import InputError
 
-__all__ = ["STREAM_LEARNERS", "estimators", "make_estimator", "parse_value"]
+__all__ = ["DEFAULT_MODEL", "STREAM_LEARNERS", "estimators", "make_estimator", "parse_value"]
 
-#: Names of the classifiers that can learn from streams.
-STREAM_LEARNERS = ("FractionalNB", "NaiveBayes")
+#: The classifier that is learned where none is named: that of the best probabilities.
+DEFAULT_MODEL = "LessNaiveClassifier"
+#: Names of the classifiers that can learn from streams, the one that is taken first.
+STREAM_LEARNERS = ("NaiveBayes", "FractionalNB")
 
 
 def estimators() -> dict[str, Any]:
@@ -58,7 +60,10 @@ def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str
         if not equals:
             raise InputError(f"--set {setting!r} is not of the form key=value.")
         if key not in known:
-            raise InputError(f"--set: {name} has no parameter {key!r}; it has {', '.join(known)}.")
+            raise InputError(
+                f"--set: {name} has no parameter {key!r}; it has {', '.join(known)}"
+                f"{_another_that_has(key)}."
+            )
         parameters[key] = parse_value(text)
     if categorical:
         if "categorical_features" in parameters:
@@ -67,6 +72,12 @@ def make_estimator(name: str, settings: Sequence[str], categorical: Sequence[str
             raise InputError(f"{name} takes no --categorical columns.")
         parameters["categorical_features"] = list(categorical)
     return kind(**parameters)
+
+
+def _another_that_has(parameter: str) -> str:
+    """Say that NaiveBayes, which most parameters are known from, has a parameter, if it has."""
+    there = parameter in estimators()["NaiveBayes"]().get_params(deep=False)
+    return "; --model NaiveBayes has one" if there else ""
 
 
 def parse_value(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted
 from lessnaive.cli.drift import measure_drift, show_drift
 from lessnaive.cli.errors import InputError
+from lessnaive.cli.estimators import DEFAULT_MODEL
 from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.options import (
     Learning,
@@ -30,6 +32,9 @@ from lessnaive.cli.saved_model import evaluate_model, read_labelled_rows
 from lessnaive.cli.training import TrainingData, fit
 from lessnaive.cli.views import show_evaluation
 from lessnaive.cli.writing import check_output
+from lessnaive.exceptions import IdentifierWarning
+from lessnaive.table import read_table
+from lessnaive.table.schema import categorical_columns, warn_of_identifiers
 from lessnaive.table.training import warn_of_empty
 
 __all__ = ["evaluate_command", "fit_command"]
@@ -45,12 +50,14 @@ def fit_command(file: TableFile, output: str, learning: Learning) -> None:
     All columns but the target are used. Columns of numbers are quantities, columns of text and of
     true/false are categories. Missing values are fine, except in the target.
 
+    The default model has the best probabilities; --model NaiveBayes only counts, which is faster.
+
     Example: lessnaive fit penguins.csv --target species -o model.json
     """
     check_output(output)
     estimator = learning.estimator()
     data = learning.read(file)
-    model = fit(estimator, data)
+    model = fit(estimator, data, show_progress=Console(stderr=True).is_terminal)
     try:
         lessnaive.save(model, output)
     except ValueError as error:
@@ -111,12 +118,22 @@ def evaluate_command(
     estimator = learning.estimator()
     data = learning.read(file)
     warn_of_empty([n for n in data.X.column_names if not has_values(data.X.column(n))], -1)
+    _warn_of_identifiers(data, estimator)
     shown = Console(stderr=True).is_terminal
-    evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # said already, of all rows
+        evaluation = evaluate(data, estimator, cv, seed, show_progress=shown)
     display = Display()
     display.line(f"{learning.model_name} on {file.name}: {_size(data)}", "bold")
     display.line()
     show_evaluation(evaluation, learning.model_name, display, advice=_advice(estimator))
+
+
+def _warn_of_identifiers(data: TrainingData, estimator: Any) -> None:
+    table = read_table(data.X)
+    features = getattr(estimator, "categorical_features", "from_dtype")
+    categorical = categorical_columns(table.columns, table.names, features)
+    warn_of_identifiers(table.columns, categorical, data.weights)
 
 
 def _evaluate_model(path: str, file: TableFile, learning: Learning) -> None:
@@ -144,11 +161,12 @@ def _refuse_learning_options() -> None:
 
 def _advice(estimator: Any) -> str:
     """Say what may do better."""
-    if str(getattr(estimator, "numeric", "")).startswith("gaussian"):
-        return "Try --set numeric=modl, or --model NBLogisticCV."
-    if type(estimator).__name__ in ("BaristaNBCV", "NBLogisticCV"):
+    if type(estimator).__name__ == DEFAULT_MODEL:
         return "The columns may say nothing about the class; try more rows, or other columns."
-    return "Try --model BaristaNBCV or --model NBLogisticCV, which learn how much to trust columns."
+    learned = f"--model {DEFAULT_MODEL}, which learns how much to trust columns."
+    if str(getattr(estimator, "numeric", "")).startswith("gaussian"):
+        return f"Try --set numeric=modl, or {learned}"
+    return f"Try {learned}"
 
 
 def _size(data: TrainingData) -> str:

@@ -12,7 +12,7 @@ import click
 from lessnaive import models
 from lessnaive.cli.dialect import MISSING, Dialect, check_dialect
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.estimators import STREAM_LEARNERS, estimators, make_estimator
+from lessnaive.cli.estimators import DEFAULT_MODEL, STREAM_LEARNERS, estimators, make_estimator
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import TrainingData, check_roles, read_training_data
 
@@ -23,6 +23,7 @@ __all__ = [
     "model_argument",
     "output_option",
     "reading_options",
+    "streaming_options",
     "table_options",
     "tables_options",
 ]
@@ -161,20 +162,11 @@ _LEARNING: tuple[Decorator, ...] = (
     ),
     click.option("--weight", metavar="COLUMN", help="The column with the weight of each row."),
     click.option(
-        "--model",
-        "model_name",
-        callback=_read_model_name,
-        default="NaiveBayes",
-        show_default=True,
-        metavar="NAME",
-        help=f"The model: {', '.join(MODELS)}. Streams take {' and '.join(STREAM_LEARNERS)} only.",
-    ),
-    click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="KEY=VALUE",
-        help="A parameter of the model, such as smoothing=0.5 or numeric=gaussian_shared. May be "
+        help="A parameter of the model, such as pairs=0, or smoothing=0.5 of NaiveBayes. May be "
         "given several times.",
     ),
 )
@@ -213,13 +205,30 @@ def tables_options(command: Any) -> Any:
 
 def learning_options(command: Any) -> Any:
     """Add what is to be learned from a table; the command takes it as ``learning``."""
+    return _learning_options(command, DEFAULT_MODEL, MODELS)
 
+
+def streaming_options(command: Any) -> Any:
+    """Add what is to be learned from a stream; the command takes it as ``learning``."""
+    return _learning_options(command, STREAM_LEARNERS[0], STREAM_LEARNERS)
+
+
+def _learning_options(command: Any, default: str, models: Sequence[str]) -> Any:
     def packed(**given: Any) -> Any:
         names = Learning.__dataclass_fields__
         learning = Learning(**{name: given.pop(name) for name in names})
         return command(learning=learning, **given)
 
-    return _decorated(update_wrapper(packed, command), _LEARNING)
+    model = click.option(
+        "--model",
+        "model_name",
+        callback=_read_model_name,
+        default=default,
+        show_default=True,
+        metavar="NAME",
+        help=f"The model: {', '.join(models)}.",
+    )
+    return _decorated(update_wrapper(packed, command), (*_LEARNING[:-1], model, _LEARNING[-1]))
 
 
 def _decorated(command: Any, decorators: tuple[Decorator, ...]) -> Any:

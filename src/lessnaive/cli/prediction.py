@@ -86,7 +86,8 @@ def read_rows(file: TableFile, model: Any, known: Sequence[str] = ()) -> pa.Tabl
             "in a CSV file."
         )
     table = file.read(kinds)
-    absent = [name for name in names if name not in table.column_names]
+    there = set(table.column_names)  # which Arrow makes anew each time
+    absent = [name for name in names if name not in there]
     if absent:
         raise InputError(
             f"{file.name} has no column {listed(absent)}, which the model was fitted with: add it "

@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from lessnaive.cli.app import app
-from lessnaive.exceptions import ModelFormatError, TableError
+from lessnaive.exceptions import IdentifierWarning, ModelFormatError, TableError
 
 __all__ = ["run"]
 
@@ -62,4 +62,5 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning without the place in the code, which the user does not know."""
-    _say(f"warning: {message}")
+    remedy = " To leave a column out, use --drop." if category is IdentifierWarning else ""
+    _say(f"warning: {message}{remedy}")

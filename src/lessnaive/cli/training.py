@@ -113,14 +113,34 @@ def read_training_data(
     return data
 
 
-def fit(estimator: Any, data: TrainingData) -> Any:
-    """Fit a model; what the data or the parameters do not allow is an InputError."""
+def fit(estimator: Any, data: TrainingData, *, show_progress: bool = False) -> Any:
+    """Fit a model; what the data or the parameters do not allow is an InputError.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model.
+    data : TrainingData
+        The rows.
+    show_progress : bool, default=False
+        Whether models that know how far they are show it; the model is the same.
+
+    Returns
+    -------
+    estimator
+        The model itself, fitted.
+    """
     weights = {} if data.weights is None else {"sample_weight": data.weights}
+    given = {name: v for name, v in estimator.get_params(deep=False).items() if name == "verbose"}
     try:
+        if show_progress and given:
+            estimator.set_params(verbose=True)
         return estimator.fit(data.X, data.y, **weights)
     except ValueError as error:
         # The sentence of scikit-learn on a wrong parameter has a second one behind it.
         raise InputError(str(error).replace(". Got ", ", got ")) from None
+    finally:
+        estimator.set_params(**given)
 
 
 def check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], table: str) -> None:

@@ -84,9 +84,7 @@ def show_model(
     is_prior = scorecard.intercept_name == "(prior)"
     priors = softmax(scorecard.intercept if is_prior else scorecard.base)
     classes = [str(label) for label in scorecard.classes.tolist()]
-    n_columns = counted(len(scorecard.terms), "column")
-    title = f"{scorecard.model} with {counted(len(classes), 'class')} and {n_columns}"
-    display.line(title, "bold")
+    display.line(f"{scorecard.model} with {_size(scorecard)}", "bold")
     display.line()
     shown = [percent(share) for share in priors.tolist()]
     _show_bars(["class", "prior" if is_prior else "average row"], classes, shown, priors, display)
@@ -179,6 +177,16 @@ def _with_error(mean: float, error: float) -> str:
 
 def _signed(scores: NDArray[np.float64]) -> list[Text]:
     return [signed(score) for score in scores.tolist()]
+
+
+def _size(scorecard: Scorecard) -> str:
+    """Say how many classes, columns and pairs of columns a model has."""
+    n_pairs = sum(len(term.inputs) > 1 for term in scorecard.terms)
+    classes = counted(len(scorecard.classes), "class")
+    columns = counted(len(scorecard.terms) - n_pairs, "column")
+    if not n_pairs:
+        return f"{classes} and {columns}"
+    return f"{classes}, {columns} and {counted(n_pairs, 'pair')} of columns"
 
 
 def _show_importance(names: list[str], importance: NDArray[np.float64], display: Display) -> None:

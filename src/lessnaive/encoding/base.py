@@ -14,7 +14,7 @@ from lessnaive.encoding.binning_table import binning_table
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Schema, Value, read_table
 from lessnaive.table.making import Backend
-from lessnaive.table.training import Training
+from lessnaive.table.training import Training, warn_of_empty
 
 __all__ = ["SupervisedEncoder"]
 
@@ -89,7 +89,16 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         return binning_table(binning, self.classes_, backend)
 
     def _adopt(self, training: Training, binnings: dict[int, Binning]) -> None:
-        self._binnings = [binnings[j] for j in range(len(training.schema))]
+        """Take over the bins that were found; a column without a single value has none."""
+        schema, n_classes = training.schema, len(training.classes)
+        empty = [j for j in range(len(schema)) if j not in binnings]
+        warn_of_empty([schema.names[j] for j in empty], len(schema))
+        missing = np.bincount(training.labels, training.weights, n_classes).astype(np.float64)
+        for j in empty:
+            encoding = Groups([]) if schema.categorical[j] else Intervals([])
+            counts = np.zeros((encoding.n_codes, n_classes))
+            binnings[j] = Binning(encoding, counts, missing, cost=0.0, null_cost=0.0)
+        self._binnings = [binnings[j] for j in range(len(schema))]
         self._schema: Schema = training.schema
         self.classes_ = training.classes
         training.schema.publish(self)

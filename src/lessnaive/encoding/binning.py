@@ -17,7 +17,7 @@ from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
-from lessnaive.table.training import Training, no_values
+from lessnaive.table.training import Training
 
 __all__ = [
     "MOST_WEIGHT",
@@ -168,7 +168,6 @@ def find_binnings(
     group: bool,
     use_missing: bool,
     n_bins: int = 10,
-    allow_empty: bool = False,
 ) -> dict[int, Binning]:
     """Find bins of the numeric columns and groups of the categorical ones, as far as asked for.
 
@@ -184,8 +183,6 @@ def find_binnings(
         Whether missing values are a value or left out.
     n_bins : int, default=10
         Number of bins of "quantile".
-    allow_empty : bool, default=False
-        Whether columns may be without a single value: there is nothing to bin in them.
 
     Returns
     -------
@@ -209,10 +206,7 @@ def find_binnings(
     if group and places:
         groups = group_values([columns[j] for j in places], *rows, use_missing=use_missing)
         out.update(zip(places, groups, strict=True))
-    empty = [j for j, binning in out.items() if not binning.has_values()]
-    if empty and not allow_empty:
-        raise no_values(training.schema.names[empty[0]])
-    return {j: binning for j, binning in out.items() if j not in empty}
+    return {j: binning for j, binning in out.items() if binning.has_values()}
 
 
 def discretize(

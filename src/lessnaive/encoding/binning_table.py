@@ -55,5 +55,7 @@ def weight_of_evidence(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     -------
     array of shape (n_bins, n_classes)
     """
+    if not len(counts):  # a column without a single value
+        return counts
     others = counts.sum(axis=1, keepdims=True) - counts
     return categorical_log_likelihood(counts, 1.0) - categorical_log_likelihood(others, 1.0)

@@ -11,7 +11,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.exceptions import TableError
 from lessnaive.table import Kind
-from lessnaive.table.training import no_values, read_training
+from lessnaive.table.training import read_training
 
 __all__ = ["MDLPDiscretizer"]
 
@@ -35,7 +35,8 @@ class MDLPDiscretizer(SupervisedEncoder):
     bins_ : list of lists of (low, high)
         Intervals of each column: low < x <= high.
     cuts_ : list of arrays
-        Cut points of each column.
+        Cut points of each column. A column without a single value, of which a warning is given, has
+        none.
     classes_ : array of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -85,9 +86,7 @@ class MDLPDiscretizer(SupervisedEncoder):
         for column, categorical in zip(
             training.table.columns, training.schema.categorical, strict=True
         ):
-            if column.kind is Kind.EMPTY:
-                raise no_values(column.name)
-            if categorical:
+            if categorical and column.kind is not Kind.EMPTY:
                 raise TableError(
                     f"Column {column.name!r} holds {column.kind.plural}: MDLPDiscretizer takes "
                     "numeric columns only; leave it out, or use MODLEncoder."

@@ -226,7 +226,6 @@ def _binnings(settings: EvidenceSettings, training: Training) -> dict[int, Binni
         group=grouped,
         use_missing=settings.missing == "category",
         n_bins=settings.n_bins,
-        allow_empty=True,
     )
 
 

@@ -16,6 +16,8 @@ __all__ = ["json_lines", "parse_json"]
 _MOST_DIGITS = 310
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+# Items of lists that are longer than this stand on one line each.
+_LONG = 1000
 
 
 # Bytes that Python takes for a list, a small object, and an entry of a large one.
@@ -65,7 +67,8 @@ def _check_memory(data: bytes) -> None:
 def json_lines(value: Any, indent: str = "") -> Iterator[str]:
     """Yield the JSON text of plain data, in pieces.
 
-    A list or object without further ones in it stands on one line.
+    A list or object without further ones in it stands on one line, and so does each item of a long
+    list: that is many times faster to write.
     """
     inner = value.values() if isinstance(value, dict) else value
     if not isinstance(value, dict | list) or not any(isinstance(i, dict | list) for i in inner):
@@ -75,10 +78,11 @@ def json_lines(value: Any, indent: str = "") -> Iterator[str]:
     elif all(isinstance(item, list) for item in value):
         yield _rows(value, indent)
     else:
-        separator = "["
+        separator, is_long = "[", len(value) > _LONG
         for item in value:
-            # The pieces of an item are joined: there may be very many items, all of them small.
-            yield f"{separator}\n{indent} " + "".join(json_lines(item, indent + " "))
+            # Pieces are joined: there may be very many items, all of them small.
+            text = _encode(item) if is_long else "".join(json_lines(item, indent + " "))
+            yield f"{separator}\n{indent} {text}"
             separator = ","
         yield f"\n{indent}]"
 

@@ -143,9 +143,7 @@ def _counts(
     """Weight of the rows by value, or by bin, and class for each column."""
     tables = [column.table(use_missing=use_missing) for column in statistics.columns]
     if any(table is None for table in tables):
-        bins = find_binnings(
-            training, "mdlp", group=False, use_missing=use_missing, allow_empty=True
-        )
+        bins = find_binnings(training, "mdlp", group=False, use_missing=use_missing)
         for j, binning in bins.items():
             tables[j] = binning.table(use_missing=use_missing)
     nothing = np.zeros((0, len(training.classes)))  # numbers, none of which is there

@@ -81,7 +81,7 @@ def code_columns(training: Training) -> list[Codes]:
     """
     table, schema = training.table, training.schema
     counted = np.ones(table.n_rows, bool) if training.weights is None else training.weights > 0
-    binnings = find_binnings(training, "mdlp", group=False, use_missing=False, allow_empty=True)
+    binnings = find_binnings(training, "mdlp", group=False, use_missing=False)
     out = [np.zeros(table.n_rows, dtype=np.uint8) for _ in table.columns]
     for j, binning in binnings.items():
         out[j] = _packed(binning.codes(table.columns[j]), binning.n_codes)

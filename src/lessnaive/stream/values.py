@@ -168,6 +168,7 @@ class KeptValues(ValueCounts):
         self, slots: int, coded: Coded, labels: NDArray[Any], weights: Floats | None
     ) -> None:
         before = len(self.levels)
+        slots = min(slots, before + len(coded.levels))  # no more can be taken
         counts, bound = np.zeros((slots, len(self.missing))), np.zeros(slots)
         counts[:before] = self.counts
         bound[:before] = self.counts.sum(axis=1) if self.bound is None else self.bound

@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 
 from lessnaive.exceptions import EmptyColumnWarning, TableError, warn_caller
 from lessnaive.table.class_weight import times_class_weight
-from lessnaive.table.column import Coded, Column, RowsOfColumn, factorize_numbers
+from lessnaive.table.column import (
+    CachedColumn,
+    Coded,
+    Column,
+    RowsOfColumn,
+    factorize_numbers,
+)
 from lessnaive.table.objects import factorize_objects
 from lessnaive.table.reading import Table, read_table
-from lessnaive.table.schema import Schema
+from lessnaive.table.schema import Schema, warn_of_identifiers
 
 __all__ = [
     "Training",
     "encode_labels",
-    "no_values",
     "read_training",
     "read_weights",
     "warn_of_empty",
@@ -120,12 +125,18 @@ def read_training(
         )
     if class_weight is not None:
         weights = times_class_weight(weights, class_weight, classes, labels)
-    return Training(table, Schema.of(table, categorical_features), classes, labels, weights)
-
-
-def no_values(name: str) -> TableError:
-    """Return the error for a column without a single value."""
-    return TableError(f"Column {name!r} has no values, every row is missing: drop the column.")
+    schema = Schema.of(table, categorical_features)
+    table = Table(
+        # Categories are looked at for identifiers, and coded once.
+        [
+            CachedColumn(column) if named else column
+            for column, named in zip(table.columns, schema.categorical, strict=True)
+        ],
+        table.n_rows,
+        table.named,
+    )
+    warn_of_identifiers(table.columns, schema.categorical, weights)
+    return Training(table, schema, classes, labels, weights)
 
 
 def encode_labels(

@@ -330,7 +330,7 @@ def progress(
         return
     try:
         from rich.console import Console
-        from rich.progress import Progress
+        from rich.progress import Progress, TimeElapsedColumn
     except ImportError:
         done = [0]
 
@@ -341,6 +341,7 @@ def progress(
         yield step
         print(file=sys.stderr)
         return
-    with Progress(console=Console(stderr=True), transient=transient) as bar:
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())  # and what is left
+    with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)

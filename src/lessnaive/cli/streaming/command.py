@@ -15,7 +15,7 @@ from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted, printable
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import STREAM_LEARNERS
-from lessnaive.cli.options import Learning, learning_options, output_option, tables_options
+from lessnaive.cli.options import Learning, output_option, streaming_options, tables_options
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.batches import Tables
 from lessnaive.cli.streaming.checkpoint import Checkpoints, State
@@ -35,7 +35,7 @@ __all__ = ["stream_command"]
     "The model file to write; with --checkpoint, model.json in its folder unless given.",
     required=False,
 )
-@learning_options
+@streaming_options
 @click.option(
     "--checkpoint",
     "folder",

@@ -69,6 +69,11 @@ class Numbers:
         """Whether a value is missing."""
         return bool(np.isnan(self.values).any())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all values are missing."""
+        return bool(np.isnan(self.values).all())
+
 
 @dataclass(frozen=True)
 class Categories:
@@ -78,6 +83,11 @@ class Categories:
     name: str
     codes: Codes
     levels: Sequence[Value]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all values are missing."""
+        return not self.levels
 
 
 @dataclass(frozen=True)

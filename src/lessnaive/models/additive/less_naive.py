@@ -21,7 +21,7 @@ from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.class_weight import class_factors
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training, read_training, warn_of_empty
 from lessnaive.validation.cross_validation import progress, split_rows
 
 __all__ = ["LessNaiveClassifier"]
@@ -210,6 +210,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         by_class = _class_weights(self.class_weight, training)
         signs = read_constraints(self.monotonic_cst, training.schema, len(training.classes))
         inputs = read_inputs(training, by_class, signs)
+        warn_of_empty([c.name for c in inputs.columns if c.is_empty], len(inputs.columns))
         settings = Settings(self.pairs, self.tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:

@@ -72,14 +72,16 @@ class FreedNaiveBayes(Member):
 
 
 def main_pieces(inputs: Inputs, of_numbers: Callable[[Numbers], list[Piece]]) -> list[Piece]:
-    """Return pieces for all columns; categorical ones have a parameter for each value."""
+    """Return pieces for all columns with values; categories have a parameter for each value."""
     out: list[Piece] = []
     for column in inputs.columns:
+        if column.is_empty:
+            continue
         if isinstance(column, Categories):
             out.append(Levels(column.place, len(column.levels) + 1))
         elif len(column.distinct) > 1:
             out += of_numbers(column)
-        elif len(column.distinct) == 1 and column.has_gaps:
+        elif column.has_gaps:
             out.append(Bins(column.place, np.empty(0), 1.0))
     return out
 
