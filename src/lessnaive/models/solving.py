@@ -102,8 +102,8 @@ def choose_solver(solver: str | Solver, loss: Loss, penalty: Penalty) -> Solver:
         return SOLVERS[solver]()
     # Without absolute values all weights move, and products are cheaper than a large matrix.
     many = penalty.is_differentiable and int(np.prod(loss.shape)) > _MANY
-    candidates: list[Solver] = [NewtonCG(), ProxNewton()] if many else [ProxNewton(), NewtonCG()]
-    for newton in candidates:
+    for kind in (NewtonCG, ProxNewton) if many else (ProxNewton, NewtonCG):
+        newton = kind()
         if newton.refusal(loss, penalty) is None:
             return newton
     return LBFGS() if penalty.is_differentiable else FISTA()
