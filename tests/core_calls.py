@@ -788,7 +788,6 @@ def _(core: Any) -> Arguments:
         "values": Many([Read(np.zeros(0)), Read(np.full(ROWS, 0.5)), Read(random(ROWS))]),
         "labels": Read(classes[2], classes[:2]),
         "weights": weights(),
-        "offset": ReadOrNone(random(ROWS, CLASSES)),
         "classes": Whole(CLASSES, (0, 1, -1, CLASSES - 1, 2**20 + 1, *HUGE)),
     }
 

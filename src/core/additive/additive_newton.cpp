@@ -52,18 +52,16 @@ AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> pen
 }
 
 // Takes the curvature of the rows into the matrices, if the last search was long enough for that.
-void AdditiveNewton::refresh_grams(const double* p) {
+void AdditiveNewton::refresh_grams(const float* p) {
     const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
     const int64_t enough = std::min(rows_.rows(), std::max(kFewestRows, kRowsEach * size));
     if (size * stride * rows_.outputs() > kMostNumbers) return;
-    int64_t entries = 1;
-    for (const AdditiveBlock& block : rows_.blocks())
-        entries += block.kind == AdditiveBlock::hat ? 2 : 1;
+    const int64_t entries = rows_.entries();
     const double cost = 0.5 * static_cast<double>(enough * entries * entries * rows_.outputs()) +
                         static_cast<double>(size * size * size / 12 * rows_.outputs());
     if (last_products_ * 2.0 * static_cast<double>(rows_.cells()) < cost) return;
-    std::vector<double> bend(rows_.rows() * rows_.pad());
-    for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0 - p[i]);
+    std::vector<float> bend(rows_.rows() * rows_.pad());
+    for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0f - p[i]);
     grams_.resize(rows_.outputs(), std::vector<double>(size * stride));
     for (int c = 0; c < rows_.outputs(); ++c)
         rows_.gram(bend.data() + c, rows_.pad(), enough, grams_[c].data(), stride);
@@ -92,7 +90,7 @@ bool AdditiveNewton::is_dense() const {
 // Applies the inverse of an approximation of the Hessian.
 class AdditiveNewton::Preconditioner {
   public:
-    Preconditioner(const AdditiveNewton& problem, double lam, const double* p)
+    Preconditioner(const AdditiveNewton& problem, double lam, const float* p)
         : rows_(problem.rows_) {
         if (problem.grams_.empty())
             make_bands(problem, lam, p);
@@ -123,7 +121,7 @@ class AdditiveNewton::Preconditioner {
     }
 
   private:
-    void make_dense(const AdditiveNewton& problem, double lam, const double* p) {
+    void make_dense(const AdditiveNewton& problem, double lam, const float* p) {
         if (problem.own_bends_) {
             for (const std::vector<double>& gram : problem.grams_) {
                 which_.push_back(factors_.size());
@@ -163,7 +161,7 @@ class AdditiveNewton::Preconditioner {
     }
 
     // Neighbours only: L D L', kept as the inverse of D and what stands below the diagonal of L.
-    void make_bands(const AdditiveNewton& problem, double lam, const double* p) {
+    void make_bands(const AdditiveNewton& problem, double lam, const float* p) {
         const int64_t length = rows_.length();
         const int pad = rows_.pad();
         diagonal_.resize(length);
@@ -195,7 +193,7 @@ class AdditiveNewton::Preconditioner {
 };
 
 double AdditiveNewton::penalized(double lam, const double* padded, double* gradient,
-                                 double* p) const {
+                                 float* p) const {
     double value = rows_.loss(padded, gradient, p);
     const int pad = rows_.pad();
     for (int c = 0; c < pad; ++c) {
@@ -243,7 +241,7 @@ void AdditiveNewton::add_penalty_product(double lam, const double* direction, do
 
 // Fills step with about -inverse Hessian x gradient; returns the number of products.
 int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner& inverse,
-                                const double* gradient, const double* p, double* step) const {
+                                const double* gradient, const float* p, double* step) const {
     const int64_t length = rows_.length();
     std::vector<double> residual(length), preconditioned(length), direction(length), bent(length);
     for (int64_t i = 0; i < length; ++i) residual[i] = -gradient[i];
@@ -290,7 +288,7 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
     std::vector<double> now(length), next(length), gradient(length), step(length), trial(length);
     for (int64_t i = 0; i < rows_.parameters(); ++i)
         std::copy_n(parameters + i * outputs, outputs, &now[i * pad]);
-    std::vector<double> p(rows_.rows() * pad);
+    std::vector<float> p(rows_.rows() * pad);
     Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;
