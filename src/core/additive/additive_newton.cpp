@@ -7,6 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/padding.hpp"
+#include "base/simd.hpp"
+
 namespace lessnaive {
 namespace {
 
@@ -24,10 +27,37 @@ constexpr int64_t kFewestRows = 4096, kRowsEach = 8;
 // Most numbers that matrices of all outputs may have.
 constexpr int64_t kMostNumbers = int64_t{1} << 23;
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
+// Eight sums that do not wait for each other.
+LESSNAIVE_WIDE double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sums[8] = {};
+    size_t i = 0;
+    for (; i + 8 <= a.size(); i += 8)
+        for (int l = 0; l < 8; ++l) sums[l] += a[i + l] * b[i + l];
+    for (; i < a.size(); ++i) sums[0] += a[i] * b[i];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+// Takes the mean over the first `outputs` of each row off; what is behind them is 0 and stays so.
+template <int kPad>
+LESSNAIVE_WIDE void center_rows(int64_t rows, int outputs, int pad, double* values) {
+    const int width = kPad > 0 ? kPad : pad;
+    const double share = 1.0 / outputs;
+    for (int64_t i = 0; i < rows; ++i, values += width) {
+        double sum = 0;
+        for (int c = 0; c < width; ++c) sum += values[c];
+        const double mean = sum * share;
+        for (int c = 0; c < width; ++c) values[c] -= c < outputs ? mean : 0.0;
+    }
+}
+
+LESSNAIVE_WIDE void add_multiple(double factor, const std::vector<double>& a, double* out) {
+    for (size_t i = 0; i < a.size(); ++i) out[i] += factor * a[i];
+}
+
+// out = a + factor out
+LESSNAIVE_WIDE void scale_and_add(double factor, const std::vector<double>& a, double* out) {
+    for (size_t i = 0; i < a.size(); ++i) out[i] = a[i] + factor * out[i];
 }
 
 }  // namespace
@@ -70,14 +100,10 @@ void AdditiveNewton::refresh_grams(const float* p) {
 
 // Takes what is common to all outputs off.
 void AdditiveNewton::center(std::vector<double>& values) const {
-    const int outputs = rows_.outputs(), pad = rows_.pad();
-    if (outputs == 1) return;
-    for (int64_t i = 0; i < rows_.parameters(); ++i) {
-        double mean = 0;
-        for (int c = 0; c < outputs; ++c) mean += values[i * pad + c];
-        mean /= outputs;
-        for (int c = 0; c < outputs; ++c) values[i * pad + c] -= mean;
-    }
+    if (rows_.outputs() == 1) return;
+    with_padding(rows_.pad(), [&](auto width) {
+        center_rows<width()>(rows_.parameters(), rows_.outputs(), rows_.pad(), values.data());
+    });
 }
 
 // Whether dense matrices are worth their cost.
@@ -261,10 +287,8 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         const double curvature = dot(direction, bent);
         if (!(curvature > 0)) break;
         const double length_of_step = size / curvature;
-        for (int64_t i = 0; i < length; ++i) {
-            step[i] += length_of_step * direction[i];
-            residual[i] -= length_of_step * bent[i];
-        }
+        add_multiple(length_of_step, direction, step);
+        add_multiple(-length_of_step, bent, residual.data());
         const double gain = 0.5 * size * length_of_step;
         gained += gain;
         last[products % kLast] = gain;
@@ -274,8 +298,7 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         inverse.apply(residual, preconditioned);
         center(preconditioned);
         const double next = dot(residual, preconditioned);
-        for (int64_t i = 0; i < length; ++i)
-            direction[i] = preconditioned[i] + next / size * direction[i];
+        scale_and_add(next / size, preconditioned, direction.data());
         size = next;
     }
     return products;
