@@ -17,6 +17,7 @@ from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import centred, fit_member
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table.training import read_training
 from lessnaive.validation.cross_validation import split_rows
 
@@ -284,3 +285,13 @@ def test_without_folds_nothing_is_chosen():
     found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 3] * 3)
     assert found.log_loss is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pairs_by_the_segments_of_curves_score_the_same(n_classes, monkeypatch):
+    X, y = mixed(1500, n_classes)
+    model = LessNaiveClassifier(pairs=3).fit(X, y)
+    assert model.pairs_
+    found = model.predict_joint_log_proba(X)
+    monkeypatch.setattr(SharedCodes, "add_curve", lambda *args: None)
+    np.testing.assert_array_equal(model.predict_joint_log_proba(X), found)
