@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import LessNaiveClassifier, TableError, _core, datasets
+from lessnaive import EmptyColumnWarning, LessNaiveClassifier, TableError, _core, datasets
 from lessnaive.models.additive import ensemble
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
@@ -239,7 +239,6 @@ def test_tiny_and_odd_tables():
         "a class of one row": (rng.normal(size=(50, 3)), [0] * 25 + [1] * 24 + [2]),
         "one row of the other class": (rng.normal(size=(50, 3)), [0] * 49 + [1]),
         "constant columns": (np.ones((30, 2)), [0, 1] * 15),
-        "no values": (np.full((30, 2), np.nan), [0, 1] * 15),
         "one value and gaps": (np.where(rng.random((30, 2)) < 0.5, np.nan, 1.0), [0, 1] * 15),
         "huge": (rng.normal(size=(60, 2)) * 1e300, [0, 1] * 30),
         "tiny": (rng.normal(size=(60, 2)) * 1e-300, [0, 1] * 30),
@@ -258,6 +257,17 @@ def test_tiny_and_odd_tables():
         prior = -(share[share > 0] * np.log(share[share > 0])).sum()
         own = probability[np.arange(len(y)), y]
         assert -np.log(own).mean() < 1.02 * prior, name
+
+
+def test_columns_without_values():
+    X, y = mixed(100)
+    empty = X.assign(gone=np.nan, also=None)
+    with pytest.warns(EmptyColumnWarning, match="Columns 'gone', 'also' have no values"):
+        model = LessNaiveClassifier().fit(empty, y)
+    without = LessNaiveClassifier().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(empty), without.predict_proba(X), atol=1e-12)
+    with pytest.raises(TableError, match="No column has a single value"):
+        LessNaiveClassifier().fit(empty[["gone", "also"]], y)
 
 
 def test_errors():

@@ -69,6 +69,11 @@ class Numbers:
         """Whether a value is missing."""
         return bool(np.isnan(self.values).any())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all values are missing."""
+        return len(self.distinct) == 0
+
 
 @dataclass(frozen=True)
 class Categories:
@@ -78,6 +83,11 @@ class Categories:
     name: str
     codes: Codes
     levels: Sequence[Value]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all values are missing."""
+        return len(self.levels) == 0
 
 
 @dataclass(frozen=True)

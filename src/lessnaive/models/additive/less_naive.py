@@ -21,7 +21,7 @@ from lessnaive.models.base import ScorecardClassifier
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.class_weight import class_factors
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import Training, read_training, warn_of_empty
 from lessnaive.validation.cross_validation import progress, split_rows
 
 __all__ = ["LessNaiveClassifier"]
@@ -210,6 +210,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         by_class = _class_weights(self.class_weight, training)
         signs = read_constraints(self.monotonic_cst, training.schema, len(training.classes))
         inputs = read_inputs(training, by_class, signs)
+        empty = [column.name for column in inputs.columns if column.is_empty]
+        warn_of_empty(empty, len(inputs.columns))
         settings = Settings(self.pairs, self.tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:

@@ -75,6 +75,8 @@ def main_pieces(inputs: Inputs, of_numbers: Callable[[Numbers], list[Piece]]) ->
     """Return pieces for all columns; categorical ones have a parameter for each value."""
     out: list[Piece] = []
     for column in inputs.columns:
+        if column.is_empty:
+            continue
         if isinstance(column, Categories):
             out.append(Levels(column.place, len(column.levels) + 1))
         elif len(column.distinct) > 1:
