@@ -109,6 +109,23 @@ def curve() -> Group:
     )
 
 
+def pair_by_curve() -> Group:
+    """Return a pair whose first column is looked at by the segments of the one curve."""
+    places = np.array([1, 1, 2, 0], np.uint32)
+    wrong = (np.array([1, 1, 3, 0], np.uint32), np.array([1, 2, 0], np.uint32))
+    return Group(
+        [
+            Nothing(None, (np.zeros(3),)),
+            Whole(0, (-1, 1, *HUGE)),
+            Read(places, wrong, free=(0,)),
+            codes("int32"),
+            shift(),
+            Nothing(None, ()),
+            Read(random(3, CODES, CLASSES), (random(2, CODES, CLASSES),), free=(0, 1)),
+        ]
+    )
+
+
 def pair() -> Group:
     """Return codes, shift and places of two columns, and a table."""
     places = np.array([0, 1, 2, 3, 1], np.uint32)
@@ -183,7 +200,7 @@ def _(core: Any) -> Arguments:
         "output": Whole(2, (-1, 3, *HUGE)),
         "out": Filled(np.zeros((ROWS, CLASSES))),
         "curves": Any1([curve()]),
-        "pairs": Any1([pair()]),
+        "pairs": Any1([pair(), pair_by_curve()]),
     }
 
 
@@ -819,7 +836,6 @@ def _(core: Any) -> Arguments:
         "values": Many([Read(np.zeros(0)), Read(np.full(ROWS, 0.5)), Read(random(ROWS))]),
         "labels": Read(classes[2], classes[:2]),
         "weights": weights(),
-        "offset": ReadOrNone(random(ROWS, CLASSES)),
         "classes": Whole(CLASSES, (0, 1, -1, CLASSES - 1, 2**20 + 1, *HUGE)),
     }
 

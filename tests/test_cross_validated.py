@@ -12,6 +12,7 @@ from lessnaive import (
     BaristaNBCV,
     GroupLassoNB,
     HybridLRNB,
+    LessNaiveClassifier,
     NBLogistic,
     NBLogisticCV,
     SelectiveNB,
@@ -44,6 +45,7 @@ MODELS = {
     "stagewise": lambda scale=1.0, **options: StagewiseNB(
         **{"choose": "cv", "criterion": "log_loss", "epsilon": 1 / 4, "nu": 2, "cv": 3} | options
     ),
+    "less_naive": lambda scale=1.0, **options: LessNaiveClassifier(**{"cv": 3} | options),
 }
 PENALIZED = ("barista", "logistic", "ridge", "hybrid", "group_lasso")
 
@@ -80,11 +82,15 @@ def held_out(model) -> np.ndarray:
         return model.path_.validation
     if isinstance(model, GroupLassoNB):
         return model.path_.cv_log_loss
+    if isinstance(model, LessNaiveClassifier):
+        return np.array([member.log_loss for member in model.members_])
     return model.path_.fold_scores
 
 
 def chosen(model) -> list[float]:
     """What was chosen."""
+    if isinstance(model, LessNaiveClassifier):
+        return [member.penalty for member in model.members_]
     names = ("l1_", "l2_", "lam_", "chosen_", "lr_features_", "support_")
     return [np.asarray(getattr(model, name)).tolist() for name in names if hasattr(model, name)]
 

@@ -10,13 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import LessNaiveClassifier, TableError, _core, datasets
+from lessnaive import EmptyColumnWarning, LessNaiveClassifier, TableError, _core, datasets
 from lessnaive.models.additive import ensemble
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import centred, fit_member
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table.training import read_training
 from lessnaive.validation.cross_validation import split_rows
 
@@ -238,7 +239,6 @@ def test_tiny_and_odd_tables():
         "a class of one row": (rng.normal(size=(50, 3)), [0] * 25 + [1] * 24 + [2]),
         "one row of the other class": (rng.normal(size=(50, 3)), [0] * 49 + [1]),
         "constant columns": (np.ones((30, 2)), [0, 1] * 15),
-        "no values": (np.full((30, 2), np.nan), [0, 1] * 15),
         "one value and gaps": (np.where(rng.random((30, 2)) < 0.5, np.nan, 1.0), [0, 1] * 15),
         "huge": (rng.normal(size=(60, 2)) * 1e300, [0, 1] * 30),
         "tiny": (rng.normal(size=(60, 2)) * 1e-300, [0, 1] * 30),
@@ -257,6 +257,17 @@ def test_tiny_and_odd_tables():
         prior = -(share[share > 0] * np.log(share[share > 0])).sum()
         own = probability[np.arange(len(y)), y]
         assert -np.log(own).mean() < 1.02 * prior, name
+
+
+def test_columns_without_values():
+    X, y = mixed(100)
+    empty = X.assign(gone=np.nan, also=None)
+    with pytest.warns(EmptyColumnWarning, match="Columns 'gone', 'also' have no values"):
+        model = LessNaiveClassifier().fit(empty, y)
+    without = LessNaiveClassifier().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(empty), without.predict_proba(X), atol=1e-12)
+    with pytest.raises(TableError, match="No column has a single value"):
+        LessNaiveClassifier().fit(empty[["gone", "also"]], y)
 
 
 def test_errors():
@@ -284,3 +295,13 @@ def test_without_folds_nothing_is_chosen():
     found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 3] * 3)
     assert found.log_loss is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pairs_by_the_segments_of_curves_score_the_same(n_classes, monkeypatch):
+    X, y = mixed(1500, n_classes)
+    model = LessNaiveClassifier(pairs=3).fit(X, y)
+    assert model.pairs_
+    found = model.predict_joint_log_proba(X)
+    monkeypatch.setattr(SharedCodes, "add_curve", lambda *args: None)
+    np.testing.assert_array_equal(model.predict_joint_log_proba(X), found)

@@ -293,7 +293,6 @@ class AdditiveRows:
         values: Sequence[NDArray[np.float64]],
         labels: NDArray[np.int32],
         weights: NDArray[np.float64] | None,
-        offset: NDArray[np.float64] | None,
         classes: int,
     ) -> None: ...
     @property

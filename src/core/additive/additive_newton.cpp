@@ -7,6 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/padding.hpp"
+#include "base/simd.hpp"
+
 namespace lessnaive {
 namespace {
 
@@ -24,10 +27,37 @@ constexpr int64_t kFewestRows = 4096, kRowsEach = 8;
 // Most numbers that matrices of all outputs may have.
 constexpr int64_t kMostNumbers = int64_t{1} << 23;
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
+// Eight sums that do not wait for each other.
+LESSNAIVE_WIDE double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sums[8] = {};
+    size_t i = 0;
+    for (; i + 8 <= a.size(); i += 8)
+        for (int l = 0; l < 8; ++l) sums[l] += a[i + l] * b[i + l];
+    for (; i < a.size(); ++i) sums[0] += a[i] * b[i];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+// Takes the mean over the first `outputs` of each row off; what is behind them is 0 and stays so.
+template <int kPad>
+LESSNAIVE_WIDE void center_rows(int64_t rows, int outputs, int pad, double* values) {
+    const int width = kPad > 0 ? kPad : pad;
+    const double share = 1.0 / outputs;
+    for (int64_t i = 0; i < rows; ++i, values += width) {
+        double sum = 0;
+        for (int c = 0; c < width; ++c) sum += values[c];
+        const double mean = sum * share;
+        for (int c = 0; c < width; ++c) values[c] -= c < outputs ? mean : 0.0;
+    }
+}
+
+LESSNAIVE_WIDE void add_multiple(double factor, const std::vector<double>& a, double* out) {
+    for (size_t i = 0; i < a.size(); ++i) out[i] += factor * a[i];
+}
+
+// out = a + factor out
+LESSNAIVE_WIDE void scale_and_add(double factor, const std::vector<double>& a, double* out) {
+    for (size_t i = 0; i < a.size(); ++i) out[i] = a[i] + factor * out[i];
 }
 
 }  // namespace
@@ -52,18 +82,16 @@ AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> pen
 }
 
 // Takes the curvature of the rows into the matrices, if the last search was long enough for that.
-void AdditiveNewton::refresh_grams(const double* p) {
+void AdditiveNewton::refresh_grams(const float* p) {
     const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
     const int64_t enough = std::min(rows_.rows(), std::max(kFewestRows, kRowsEach * size));
     if (size * stride * rows_.outputs() > kMostNumbers) return;
-    int64_t entries = 1;
-    for (const AdditiveBlock& block : rows_.blocks())
-        entries += block.kind == AdditiveBlock::hat ? 2 : 1;
+    const int64_t entries = rows_.entries();
     const double cost = 0.5 * static_cast<double>(enough * entries * entries * rows_.outputs()) +
                         static_cast<double>(size * size * size / 12 * rows_.outputs());
     if (last_products_ * 2.0 * static_cast<double>(rows_.cells()) < cost) return;
-    std::vector<double> bend(rows_.rows() * rows_.pad());
-    for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0 - p[i]);
+    std::vector<float> bend(rows_.rows() * rows_.pad());
+    for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0f - p[i]);
     grams_.resize(rows_.outputs(), std::vector<double>(size * stride));
     for (int c = 0; c < rows_.outputs(); ++c)
         rows_.gram(bend.data() + c, rows_.pad(), enough, grams_[c].data(), stride);
@@ -72,14 +100,10 @@ void AdditiveNewton::refresh_grams(const double* p) {
 
 // Takes what is common to all outputs off.
 void AdditiveNewton::center(std::vector<double>& values) const {
-    const int outputs = rows_.outputs(), pad = rows_.pad();
-    if (outputs == 1) return;
-    for (int64_t i = 0; i < rows_.parameters(); ++i) {
-        double mean = 0;
-        for (int c = 0; c < outputs; ++c) mean += values[i * pad + c];
-        mean /= outputs;
-        for (int c = 0; c < outputs; ++c) values[i * pad + c] -= mean;
-    }
+    if (rows_.outputs() == 1) return;
+    with_padding(rows_.pad(), [&](auto width) {
+        center_rows<width()>(rows_.parameters(), rows_.outputs(), rows_.pad(), values.data());
+    });
 }
 
 // Whether dense matrices are worth their cost.
@@ -92,7 +116,7 @@ bool AdditiveNewton::is_dense() const {
 // Applies the inverse of an approximation of the Hessian.
 class AdditiveNewton::Preconditioner {
   public:
-    Preconditioner(const AdditiveNewton& problem, double lam, const double* p)
+    Preconditioner(const AdditiveNewton& problem, double lam, const float* p)
         : rows_(problem.rows_) {
         if (problem.grams_.empty())
             make_bands(problem, lam, p);
@@ -123,7 +147,7 @@ class AdditiveNewton::Preconditioner {
     }
 
   private:
-    void make_dense(const AdditiveNewton& problem, double lam, const double* p) {
+    void make_dense(const AdditiveNewton& problem, double lam, const float* p) {
         if (problem.own_bends_) {
             for (const std::vector<double>& gram : problem.grams_) {
                 which_.push_back(factors_.size());
@@ -163,7 +187,7 @@ class AdditiveNewton::Preconditioner {
     }
 
     // Neighbours only: L D L', kept as the inverse of D and what stands below the diagonal of L.
-    void make_bands(const AdditiveNewton& problem, double lam, const double* p) {
+    void make_bands(const AdditiveNewton& problem, double lam, const float* p) {
         const int64_t length = rows_.length();
         const int pad = rows_.pad();
         diagonal_.resize(length);
@@ -195,7 +219,7 @@ class AdditiveNewton::Preconditioner {
 };
 
 double AdditiveNewton::penalized(double lam, const double* padded, double* gradient,
-                                 double* p) const {
+                                 float* p) const {
     double value = rows_.loss(padded, gradient, p);
     const int pad = rows_.pad();
     for (int c = 0; c < pad; ++c) {
@@ -243,7 +267,7 @@ void AdditiveNewton::add_penalty_product(double lam, const double* direction, do
 
 // Fills step with about -inverse Hessian x gradient; returns the number of products.
 int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner& inverse,
-                                const double* gradient, const double* p, double* step) const {
+                                const double* gradient, const float* p, double* step) const {
     const int64_t length = rows_.length();
     std::vector<double> residual(length), preconditioned(length), direction(length), bent(length);
     for (int64_t i = 0; i < length; ++i) residual[i] = -gradient[i];
@@ -263,10 +287,8 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         const double curvature = dot(direction, bent);
         if (!(curvature > 0)) break;
         const double length_of_step = size / curvature;
-        for (int64_t i = 0; i < length; ++i) {
-            step[i] += length_of_step * direction[i];
-            residual[i] -= length_of_step * bent[i];
-        }
+        add_multiple(length_of_step, direction, step);
+        add_multiple(-length_of_step, bent, residual.data());
         const double gain = 0.5 * size * length_of_step;
         gained += gain;
         last[products % kLast] = gain;
@@ -276,8 +298,7 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         inverse.apply(residual, preconditioned);
         center(preconditioned);
         const double next = dot(residual, preconditioned);
-        for (int64_t i = 0; i < length; ++i)
-            direction[i] = preconditioned[i] + next / size * direction[i];
+        scale_and_add(next / size, preconditioned, direction.data());
         size = next;
     }
     return products;
@@ -290,7 +311,7 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
     std::vector<double> now(length), next(length), gradient(length), step(length), trial(length);
     for (int64_t i = 0; i < rows_.parameters(); ++i)
         std::copy_n(parameters + i * outputs, outputs, &now[i * pad]);
-    std::vector<double> p(rows_.rows() * pad);
+    std::vector<float> p(rows_.rows() * pad);
     Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;

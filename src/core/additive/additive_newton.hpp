@@ -43,13 +43,13 @@ class AdditiveNewton {
   private:
     class Preconditioner;
 
-    double penalized(double lam, const double* padded, double* gradient, double* p) const;
+    double penalized(double lam, const double* padded, double* gradient, float* p) const;
     void add_penalty_product(double lam, const double* direction, double* out) const;
     int newton_step(double lam, double enough, const Preconditioner& inverse,
-                    const double* gradient, const double* p, double* step) const;
+                    const double* gradient, const float* p, double* step) const;
     void center(std::vector<double>& values) const;
     bool is_dense() const;
-    void refresh_grams(const double* p);
+    void refresh_grams(const float* p);
 
     const AdditiveRows& rows_;
     std::vector<double> penalty_, link_;  // with entries of 0 for the intercept

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <type_traits>
 
 #include "base/exponential.hpp"
 #include "base/padding.hpp"
@@ -29,70 +29,130 @@ void with_codes(const AdditiveBlock& block, int64_t first, Visitor&& visit) {
     }
 }
 
-// ---- scores (count, pad) += parameters of the codes
+// Some of the numbers of a row as one: compilers do not find that out by themselves.
+template <class Number, int kWidth>
+struct Lanes {
+#if defined(__GNUC__) || defined(__clang__)
+    static constexpr int kMost = 32 / sizeof(Number);
+    static constexpr int kCount = kWidth < kMost ? kWidth : kMost;
+    typedef Number Type
+        __attribute__((vector_size(kCount * sizeof(Number)), aligned(sizeof(Number)), may_alias));
+#else
+    static constexpr int kCount = 1;
+    using Type = Number;
+#endif
+};
 
-template <int kPad, class Code>
-LESSNAIVE_WIDE void add_coded(const Code* codes, const double* own, int count, int pad,
-                              double* scores) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k) {
-        const double* row = own + int64_t{codes[k]} * width;
-        for (int c = 0; c < width; ++c) scores[k * width + c] += row[c];
+template <class Number>
+struct Lanes<Number, 1> {
+    static constexpr int kCount = 1;
+    using Type = Number;
+};
+
+// A row of kWidth numbers.
+template <class Number, int kWidth>
+struct Strip {
+    using Lane = typename Lanes<Number, kWidth>::Type;
+    static constexpr int kLanes = kWidth / Lanes<Number, kWidth>::kCount;
+    Lane lanes[kLanes];
+
+    LESSNAIVE_INLINE void read(const Number* from) {
+        for (int l = 0; l < kLanes; ++l) lanes[l] = reinterpret_cast<const Lane*>(from)[l];
     }
-}
-
-template <int kPad, class Code>
-LESSNAIVE_WIDE void add_hat(const Code* codes, const double* share, const double* own, int count,
-                            int pad, double* scores) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k) {
-        const double *low = own + int64_t{codes[k]} * width, *high = low + width;
-        const double s = share[k], rest = 1.0 - s;
-        for (int c = 0; c < width; ++c) scores[k * width + c] += rest * low[c] + s * high[c];
+    LESSNAIVE_INLINE void write(Number* to) const {
+        for (int l = 0; l < kLanes; ++l) reinterpret_cast<Lane*>(to)[l] = lanes[l];
     }
-}
-
-template <int kPad>
-LESSNAIVE_WIDE void add_line(const double* values, const double* own, int count, int pad,
-                             double* scores) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k)
-        for (int c = 0; c < width; ++c) scores[k * width + c] += values[k] * own[c];
-}
-
-// ---- own (parameters of the block, pad) += residuals (count, pad)
-
-template <int kPad, class Code>
-LESSNAIVE_WIDE void spread_coded(const Code* codes, const double* residuals, int count, int pad,
-                                 double* own) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k) {
-        double* row = own + int64_t{codes[k]} * width;
-        for (int c = 0; c < width; ++c) row[c] += residuals[k * width + c];
+    // this += from
+    LESSNAIVE_INLINE void add(const Number* from) {
+        for (int l = 0; l < kLanes; ++l) lanes[l] += reinterpret_cast<const Lane*>(from)[l];
     }
-}
+    LESSNAIVE_INLINE void add(Number factor, const Number* from) {
+        for (int l = 0; l < kLanes; ++l)
+            lanes[l] += factor * reinterpret_cast<const Lane*>(from)[l];
+    }
+    // to += this
+    LESSNAIVE_INLINE void add_to(Number* to) const {
+        for (int l = 0; l < kLanes; ++l) reinterpret_cast<Lane*>(to)[l] += lanes[l];
+    }
+    LESSNAIVE_INLINE void add_to(Number factor, Number* to) const {
+        for (int l = 0; l < kLanes; ++l) reinterpret_cast<Lane*>(to)[l] += factor * lanes[l];
+    }
+};
 
-template <int kPad, class Code>
-LESSNAIVE_WIDE void spread_hat(const Code* codes, const double* share, const double* residuals,
-                               int count, int pad, double* own) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k) {
-        double *low = own + int64_t{codes[k]} * width, *high = low + width;
-        const double s = share[k], rest = 1.0 - s;
-        for (int c = 0; c < width; ++c) {
-            const double r = residuals[k * width + c];
-            low[c] += rest * r;
-            high[c] += s * r;
+// ---- scores (count, pad) += parameters of the cells, for kWidth of the outputs of kTogether rows
+
+template <int kWidth, int kTogether, class Place, class Number>
+LESSNAIVE_INLINE void add_some(const AdditiveCells& cells, const Place* places,
+                               const double* values, const Number* parameters, int pad,
+                               Number* scores) {
+    const int n_places = cells.places(), n_numbers = cells.numbers();
+    Strip<Number, kWidth> sums[kTogether];
+    for (int r = 0; r < kTogether; ++r) sums[r].read(scores + r * pad);
+    for (int j = 0; j < cells.coded; ++j)
+        for (int r = 0; r < kTogether; ++r)
+            sums[r].add(parameters + int64_t{places[r * n_places + j]} * pad);
+    for (int j = 0; j < cells.hats; ++j)
+        for (int r = 0; r < kTogether; ++r) {
+            const Number* low = parameters + int64_t{places[r * n_places + cells.coded + j]} * pad;
+            const Number share = static_cast<Number>(values[r * n_numbers + j]);
+            sums[r].add(1 - share, low);
+            sums[r].add(share, low + pad);
         }
+    for (int j = 0; j < cells.lines; ++j)
+        for (int r = 0; r < kTogether; ++r)
+            sums[r].add(static_cast<Number>(values[r * n_numbers + cells.hats + j]),
+                        parameters + cells.line_places[j] * pad);
+    for (int r = 0; r < kTogether; ++r) sums[r].write(scores + r * pad);
+}
+
+template <int kWidth, class Place, class Number>
+LESSNAIVE_WIDE void add_cells(const AdditiveCells& cells, const Place* places, const double* values,
+                              const Number* parameters, int count, int pad, Number* scores) {
+    // Sums of several rows do not wait for each other.
+    constexpr int kTogether = kWidth == 1 ? 4 : kWidth <= 8 ? 2 : 1;
+    const int n_places = cells.places(), n_numbers = cells.numbers();
+    int k = 0;
+    for (; k + kTogether <= count; k += kTogether)
+        add_some<kWidth, kTogether>(cells, places + int64_t{k} * n_places,
+                                    values + int64_t{k} * n_numbers, parameters, pad,
+                                    scores + k * pad);
+    for (; k < count; ++k)
+        add_some<kWidth, 1>(cells, places + int64_t{k} * n_places, values + int64_t{k} * n_numbers,
+                            parameters, pad, scores + k * pad);
+}
+
+// ---- gradient (parameters, pad) += residuals (count, pad), for kWidth of the outputs
+
+template <int kWidth, class Place, class Number>
+LESSNAIVE_WIDE void spread_cells(const AdditiveCells& cells, const Place* places,
+                                 const double* values, const Number* residuals, int count, int pad,
+                                 Number* gradient) {
+    for (int k = 0; k < count; ++k, places += cells.places(), values += cells.numbers()) {
+        Strip<Number, kWidth> own;
+        own.read(residuals + k * pad);
+        for (int j = 0; j < cells.coded; ++j) own.add_to(gradient + int64_t{places[j]} * pad);
+        for (int j = 0; j < cells.hats; ++j) {
+            Number* low = gradient + int64_t{places[cells.coded + j]} * pad;
+            const Number share = static_cast<Number>(values[j]);
+            own.add_to(1 - share, low);
+            own.add_to(share, low + pad);
+        }
+        for (int j = 0; j < cells.lines; ++j)
+            own.add_to(static_cast<Number>(values[cells.hats + j]),
+                       gradient + cells.line_places[j] * pad);
     }
 }
 
-template <int kPad>
-LESSNAIVE_WIDE void spread_line(const double* values, const double* residuals, int count, int pad,
-                                double* own) {
-    const int width = kPad > 0 ? kPad : pad;
-    for (int k = 0; k < count; ++k)
-        for (int c = 0; c < width; ++c) own[c] += values[k] * residuals[k * width + c];
+// Calls visit(std::integral_constant<int, N>, first output) for all outputs, N at a time.
+template <class Visitor>
+void by_width(int pad, Visitor&& visit) {
+    if (pad <= 16)
+        return with_padding(pad, [&](auto width) {
+            if constexpr (width() > 0) visit(width, 0);
+        });
+    int c = 0;
+    for (; c + 24 <= pad; c += 24) visit(std::integral_constant<int, 24>{}, c);
+    for (; c < pad; c += 8) visit(std::integral_constant<int, 8>{}, c);
 }
 
 // ---- scores become probabilities
@@ -135,16 +195,17 @@ LESSNAIVE_WIDE void softmax(const int32_t* labels, int count, int outputs, int p
 
 // Steps u of the scores become weight x (diag(p) - p p') u.
 template <int kPad>
-LESSNAIVE_WIDE void bend(const double* p, const double* weights, int count, int pad, double* u) {
+LESSNAIVE_WIDE void bend(const float* p, const double* weights, int count, int pad, float* u) {
     const int width = kPad > 0 ? kPad : pad;
     for (int k = 0; k < count; ++k) {
-        const double *own = p + k * width, w = weights ? weights[k] : 1.0;
-        double* step = u + k * width;
+        const float *own = p + k * width, w = weights ? static_cast<float>(weights[k]) : 1.0f;
+        float* step = u + k * width;
         if constexpr (kPad == 1) {
-            step[0] *= w * own[0] * (1.0 - own[0]);
+            step[0] *= w * own[0] * (1.0f - own[0]);
         } else {
-            double mean = 0;
-            for (int c = 0; c < width; ++c) mean += own[c] * step[c];
+            float sums[4] = {};
+            for (int c = 0; c < width; ++c) sums[c % 4] += own[c] * step[c];
+            const float mean = (sums[0] + sums[1]) + (sums[2] + sums[3]);
             for (int c = 0; c < width; ++c) step[c] = w * own[c] * (step[c] - mean);
         }
     }
@@ -152,39 +213,113 @@ LESSNAIVE_WIDE void bend(const double* p, const double* weights, int count, int 
 
 }  // namespace
 
-AdditiveRows::AdditiveRows(std::vector<AdditiveBlock> blocks, const int32_t* labels,
-                           const double* weights, const double* offset, int64_t rows, int classes)
-    : blocks_(std::move(blocks)),
-      labels_(labels),
+AdditiveRows::AdditiveRows(const std::vector<AdditiveBlock>& blocks, const int32_t* labels,
+                           const double* weights, int64_t rows, int classes)
+    : labels_(labels),
       weights_(weights),
-      offset_(offset),
       rows_(rows),
       parameters_(1),
       classes_(classes),
       pad_(padded_classes(classes == 2 ? 1 : classes)),
       total_weight_(static_cast<double>(rows)) {
-    for (AdditiveBlock& block : blocks_) {
-        block.first = parameters_ - 1;
-        parameters_ += block.size;
-    }
+    copy_cells(blocks);
     if (weights_) {
         total_weight_ = 0;
         for (int64_t i = 0; i < rows_; ++i) total_weight_ += weights_[i];
     }
 }
 
-void AdditiveRows::over_rows(int64_t size, double* out, const Work& work) const {
-    const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(double));
+void AdditiveRows::copy_cells(const std::vector<AdditiveBlock>& blocks) {
+    std::vector<int64_t> first(blocks.size());
+    for (size_t b = 0; b < blocks.size(); ++b) {
+        first[b] = parameters_ - 1;
+        parameters_ += blocks[b].size;
+        cells_.coded += blocks[b].kind == AdditiveBlock::coded;
+        cells_.hats += blocks[b].kind == AdditiveBlock::hat;
+        cells_.lines += blocks[b].kind == AdditiveBlock::line;
+    }
+    const bool is_narrow = parameters_ <= 1 << 16;
+    const int n_places = cells_.places(), n_numbers = cells_.numbers();
+    if (is_narrow)
+        cells_.narrow.resize(rows_ * n_places);
+    else
+        cells_.wide.resize(rows_ * n_places);
+    cells_.values.resize(rows_ * n_numbers);
+    // Where the next block of each kind stands among all blocks.
+    int next[3] = {0, cells_.coded, cells_.places()};
+    std::vector<int> place(blocks.size());
+    for (size_t b = 0; b < blocks.size(); ++b) {
+        order_.push_back(place[b] = next[blocks[b].kind]++);
+        if (blocks[b].kind == AdditiveBlock::line) cells_.line_places.push_back(first[b]);
+    }
+    const int64_t pieces = (rows_ + kRows - 1) / kRows;
+    parallel_for(pieces, rows_ * static_cast<int64_t>(blocks.size()), [&](int64_t piece) {
+        const int64_t begin = piece * kRows, end = std::min(rows_, begin + kRows);
+        for (size_t b = 0; b < blocks.size(); ++b) {
+            const AdditiveBlock& block = blocks[b];
+            if (block.kind != AdditiveBlock::line)
+                with_codes(block, begin, [&](auto codes) {
+                    for (int64_t i = begin; i < end; ++i) {
+                        const int64_t at = i * n_places + place[b],
+                                      own = first[b] + codes[i - begin];
+                        if (is_narrow)
+                            cells_.narrow[at] = static_cast<uint16_t>(own);
+                        else
+                            cells_.wide[at] = static_cast<uint32_t>(own);
+                    }
+                });
+            if (block.kind == AdditiveBlock::coded) continue;
+            for (int64_t i = begin; i < end; ++i)
+                cells_.values[i * n_numbers + place[b] - cells_.coded] = block.values[i];
+        }
+    });
+}
+
+template <class Visitor>
+void AdditiveRows::with_cells(int64_t first, Visitor&& visit) const {
+    const double* values = cells_.values.data() + first * cells_.numbers();
+    if (cells_.wide.empty())
+        visit(cells_.narrow.data() + first * cells_.places(), values);
+    else
+        visit(cells_.wide.data() + first * cells_.places(), values);
+}
+
+void AdditiveRows::row_entries(int64_t row, int64_t* places, double* factors) const {
+    with_cells(row, [&](auto own, const double* values) {
+        for (int block : order_) {
+            if (block < cells_.coded) {
+                *places++ = own[block];
+                *factors++ = 1.0;
+                continue;
+            }
+            const double value = values[block - cells_.coded];
+            if (block >= cells_.places()) {
+                *places++ = cells_.line_places[block - cells_.places()];
+            } else {
+                *places++ = own[block];
+                *places++ = int64_t{own[block]} + 1;
+                *factors++ = 1.0 - value;
+            }
+            *factors++ = value;
+        }
+    });
+    *places = parameters_ - 1;
+    *factors = 1.0;
+}
+
+template <class Number, class Work>
+void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const {
+    const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(Number));
     const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t each = std::max<int64_t>(8, (pieces + most - 1) / most);
     const int64_t tasks = (pieces + each - 1) / each;
-    std::vector<std::vector<double>> parts(tasks > 1 ? tasks - 1 : 0);
-    std::fill_n(out, size, 0.0);
+    std::vector<std::vector<Number>> parts(tasks > 1 ? tasks - 1 : 0);
+    std::fill_n(out, size, Number{0});
     parallel_for(tasks, cells(), [&](int64_t t) {
-        double* own = out;
+        Number* own = out;
         if (t > 0) {
-            parts[t - 1].assign(size, 0.0);
+            parts[t - 1].assign(size, Number{0});
             own = parts[t - 1].data();
         }
         for (int64_t piece = t * each; piece < std::min(pieces, (t + 1) * each); ++piece) {
@@ -192,54 +327,32 @@ void AdditiveRows::over_rows(int64_t size, double* out, const Work& work) const 
             work(own, first, static_cast<int>(std::min<int64_t>(kRows, rows_ - first)));
         }
     });
-    for (const std::vector<double>& part : parts)
+    for (const std::vector<Number>& part : parts)
         for (int64_t i = 0; i < size; ++i) out[i] += part[i];
 }
 
-void AdditiveRows::add_scores(const double* parameters, bool with_offset, int64_t first, int count,
-                              double* scores) const {
-    const double* intercept = parameters + (parameters_ - 1) * pad_;
+template <class Number>
+void AdditiveRows::add_scores(const Number* parameters, int64_t first, int count,
+                              Number* scores) const {
+    const Number* intercept = parameters + (parameters_ - 1) * pad_;
     for (int k = 0; k < count; ++k) std::copy_n(intercept, pad_, scores + k * pad_);
-    if (with_offset && offset_)
-        for (int k = 0; k < count; ++k)
-            for (int c = 0; c < outputs(); ++c)
-                scores[k * pad_ + c] += offset_[(first + k) * outputs() + c];
-    with_padding(pad_, [&](auto width) {
-        for (const AdditiveBlock& block : blocks_) {
-            const double* own = parameters + block.first * pad_;
-            if (block.kind == AdditiveBlock::line)
-                add_line<width()>(block.values + first, own, count, pad_, scores);
-            else if (block.kind == AdditiveBlock::hat)
-                with_codes(block, first, [&](auto codes) {
-                    add_hat<width()>(codes, block.values + first, own, count, pad_, scores);
-                });
-            else
-                with_codes(block, first, [&](auto codes) {
-                    add_coded<width()>(codes, own, count, pad_, scores);
-                });
-        }
+    with_cells(first, [&](auto places, const double* values) {
+        by_width(pad_, [&](auto width, int c) {
+            add_cells<width()>(cells_, places, values, parameters + c, count, pad_, scores + c);
+        });
     });
 }
 
-void AdditiveRows::add_gradient(const double* residuals, int64_t first, int count,
-                                double* gradient) const {
-    double* intercept = gradient + (parameters_ - 1) * pad_;
+template <class Number>
+void AdditiveRows::add_gradient(const Number* residuals, int64_t first, int count,
+                                Number* gradient) const {
+    Number* intercept = gradient + (parameters_ - 1) * pad_;
     for (int k = 0; k < count; ++k)
         for (int c = 0; c < pad_; ++c) intercept[c] += residuals[k * pad_ + c];
-    with_padding(pad_, [&](auto width) {
-        for (const AdditiveBlock& block : blocks_) {
-            double* own = gradient + block.first * pad_;
-            if (block.kind == AdditiveBlock::line)
-                spread_line<width()>(block.values + first, residuals, count, pad_, own);
-            else if (block.kind == AdditiveBlock::hat)
-                with_codes(block, first, [&](auto codes) {
-                    spread_hat<width()>(codes, block.values + first, residuals, count, pad_, own);
-                });
-            else
-                with_codes(block, first, [&](auto codes) {
-                    spread_coded<width()>(codes, residuals, count, pad_, own);
-                });
-        }
+    with_cells(first, [&](auto places, const double* values) {
+        by_width(pad_, [&](auto width, int c) {
+            spread_cells<width()>(cells_, places, values, residuals + c, count, pad_, gradient + c);
+        });
     });
 }
 
@@ -247,23 +360,22 @@ void AdditiveRows::scores(const double* parameters, double* out) const {
     double nothing = 0;
     over_rows(0, &nothing, [&](double*, int64_t first, int count) {
         std::vector<double> scores(static_cast<size_t>(count) * pad_);
-        add_scores(parameters, true, first, count, scores.data());
+        add_scores(parameters, first, count, scores.data());
         for (int k = 0; k < count; ++k)
             std::copy_n(scores.data() + k * pad_, outputs(), out + (first + k) * outputs());
     });
 }
 
-double AdditiveRows::loss(const double* parameters, double* gradient, double* probabilities) const {
+double AdditiveRows::loss(const double* parameters, double* gradient, float* probabilities) const {
     // The last of the numbers of a task is its loss.
     const int64_t size = gradient ? length() : 0;
     std::vector<double> sums(size + 1);
     over_rows(size + 1, sums.data(), [&](double* own, int64_t first, int count) {
-        std::vector<double> spare(probabilities ? 0 : static_cast<size_t>(count) * pad_);
-        std::vector<double> losses(count);
-        double* p = probabilities ? probabilities + first * pad_ : spare.data();
+        std::vector<double> residuals(static_cast<size_t>(count) * pad_), losses(count);
+        double* p = residuals.data();
         const int32_t* labels = labels_ + first;
         const double* weights = weights_ ? weights_ + first : nullptr;
-        add_scores(parameters, true, first, count, p);
+        add_scores(parameters, first, count, p);
         if (pad_ == 1)
             logistic(labels, count, p, losses.data());
         else
@@ -273,132 +385,92 @@ double AdditiveRows::loss(const double* parameters, double* gradient, double* pr
         double sum = 0;
         for (int k = 0; k < count; ++k) sum += weights ? weights[k] * losses[k] : losses[k];
         own[size] += sum;
+        if (probabilities)
+            for (int k = 0; k < count * pad_; ++k)
+                probabilities[first * pad_ + k] = static_cast<float>(p[k]);
         if (!gradient) return;
-        std::vector<double> residuals(p, p + static_cast<size_t>(count) * pad_);
         for (int k = 0; k < count; ++k)
-            residuals[k * pad_ + (pad_ == 1 ? 0 : labels[k])] -= pad_ == 1 ? labels[k] : 1.0;
+            p[k * pad_ + (pad_ == 1 ? 0 : labels[k])] -= pad_ == 1 ? labels[k] : 1.0;
         if (weights)
             for (int k = 0; k < count; ++k)
-                for (int c = 0; c < pad_; ++c) residuals[k * pad_ + c] *= weights[k];
-        add_gradient(residuals.data(), first, count, own);
+                for (int c = 0; c < pad_; ++c) p[k * pad_ + c] *= weights[k];
+        add_gradient(p, first, count, own);
     });
     if (gradient) std::copy_n(sums.data(), size, gradient);
     return sums[size];
 }
 
-void AdditiveRows::hessian_product(const double* probabilities, const double* direction,
+void AdditiveRows::hessian_product(const float* probabilities, const double* direction,
                                    double* out) const {
-    over_rows(length(), out, [&](double* own, int64_t first, int count) {
-        std::vector<double> steps(static_cast<size_t>(count) * pad_);
-        add_scores(direction, false, first, count, steps.data());
+    const std::vector<float> short_direction(direction, direction + length());
+    std::vector<float> product(length());
+    over_rows(length(), product.data(), [&](float* own, int64_t first, int count) {
+        std::vector<float> steps(static_cast<size_t>(count) * pad_);
+        add_scores(short_direction.data(), first, count, steps.data());
         with_padding(pad_, [&](auto width) {
             bend<width()>(probabilities + first * pad_, weights_ ? weights_ + first : nullptr,
                           count, pad_, steps.data());
         });
         add_gradient(steps.data(), first, count, own);
     });
+    std::copy(product.begin(), product.end(), out);
 }
 
-void AdditiveRows::bands(const double* probabilities, double* diagonal, double* beside) const {
+void AdditiveRows::bands(const float* probabilities, double* diagonal, double* beside) const {
     std::vector<double> both(2 * length());
     over_rows(2 * length(), both.data(), [&](double* own, int64_t first, int count) {
-        std::vector<double> bend(static_cast<size_t>(count) * pad_), part(bend.size());
-        for (int k = 0; k < count; ++k)
+        std::vector<double> bend(pad_), factors(entries());
+        std::vector<int64_t> places(entries());
+        for (int64_t i = first; i < first + count; ++i) {
             for (int c = 0; c < pad_; ++c) {
-                const double p = probabilities[(first + k) * pad_ + c];
-                bend[k * pad_ + c] = p * (1.0 - p) * (weights_ ? weights_[first + k] : 1.0);
+                const double p = probabilities[i * pad_ + c];
+                bend[c] = p * (1.0 - p) * (weights_ ? weights_[i] : 1.0);
             }
-        // Codes and knots: squares of shares instead of shares.
-        for (const AdditiveBlock& block : blocks_) {
-            double *here = own + block.first * pad_, *next = here + length();
-            for (int k = 0; k < count; ++k) {
-                const double* q = bend.data() + k * pad_;
-                int64_t code = 0;
-                if (block.kind != AdditiveBlock::line)
-                    with_codes(block, first, [&](auto codes) { code = codes[k]; });
-                const double v = block.values ? block.values[first + k] : 0.0;
-                double *low = here + code * pad_, *pair = next + code * pad_;
-                if (block.kind == AdditiveBlock::coded)
-                    for (int c = 0; c < pad_; ++c) low[c] += q[c];
-                else if (block.kind == AdditiveBlock::line)
-                    for (int c = 0; c < pad_; ++c) low[c] += v * v * q[c];
-                else
-                    for (int c = 0; c < pad_; ++c) {
-                        low[c] += (1 - v) * (1 - v) * q[c];
-                        low[pad_ + c] += v * v * q[c];
-                        pair[c] += v * (1 - v) * q[c];
-                    }
+            row_entries(i, places.data(), factors.data());
+            for (int64_t e = 0; e < entries(); ++e) {
+                double* here = own + places[e] * pad_;
+                const double square = factors[e] * factors[e];
+                for (int c = 0; c < pad_; ++c) here[c] += square * bend[c];
             }
+            add_beside(i, bend.data(), own + length());
         }
-        double* intercept = own + (parameters_ - 1) * pad_;
-        for (int k = 0; k < count; ++k)
-            for (int c = 0; c < pad_; ++c) intercept[c] += bend[k * pad_ + c];
     });
     std::copy_n(both.data(), length(), diagonal);
     std::copy_n(both.data() + length(), length(), beside);
 }
 
-void AdditiveRows::gram(const double* factor, int64_t factor_stride, int64_t enough, double* out,
+void AdditiveRows::add_beside(int64_t row, const double* bend, double* beside) const {
+    with_cells(row, [&](auto places, const double* values) {
+        for (int j = 0; j < cells_.hats; ++j) {
+            double* next = beside + int64_t{places[cells_.coded + j]} * pad_;
+            const double product = values[j] * (1.0 - values[j]);
+            for (int c = 0; c < pad_; ++c) next[c] += product * bend[c];
+        }
+    });
+}
+
+void AdditiveRows::gram(const float* factor, int64_t factor_stride, int64_t enough, double* out,
                         int64_t stride) const {
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t wanted = std::clamp<int64_t>((enough + kRows - 1) / kRows, 1, pieces);
-    const int64_t step = pieces / wanted;
-    const size_t n = blocks_.size();
-    // What each block says about the rows of a piece: one or two parameters with their values.
-    std::vector<int32_t> place(2 * (n + 1) * kRows);
-    std::vector<double> value(2 * (n + 1) * kRows), scaled(kRows);
+    const int64_t step = pieces / wanted, n = entries();
+    std::vector<int64_t> places(n);
+    std::vector<double> factors(n);
     double seen = 0;
     for (int64_t i = 0; i < parameters_; ++i) std::fill_n(out + i * stride, parameters_, 0.0);
     for (int64_t piece = 0; piece < pieces; piece += step) {
-        const int64_t first = piece * kRows;
-        const int count = static_cast<int>(std::min<int64_t>(kRows, rows_ - first));
-        for (size_t b = 0; b <= n; ++b) {
-            int32_t* at = place.data() + 2 * b * kRows;
-            double* v = value.data() + 2 * b * kRows;
-            if (b == n || blocks_[b].kind == AdditiveBlock::line) {
-                std::fill_n(at, count,
-                            static_cast<int32_t>(b == n ? parameters_ - 1 : blocks_[b].first));
-                if (b == n)
-                    std::fill_n(v, count, 1.0);
-                else
-                    std::copy_n(blocks_[b].values + first, count, v);
-                continue;
-            }
-            const AdditiveBlock& block = blocks_[b];
-            with_codes(block, first, [&](auto codes) {
-                for (int k = 0; k < count; ++k)
-                    at[k] = static_cast<int32_t>(block.first + static_cast<int64_t>(codes[k]));
-            });
-            if (block.kind == AdditiveBlock::coded) {
-                std::fill_n(v, count, 1.0);
-                continue;
-            }
-            for (int k = 0; k < count; ++k) {
-                at[kRows + k] = at[k] + 1;
-                v[kRows + k] = block.values[first + k];
-                v[k] = 1.0 - v[kRows + k];
+        poll();
+        for (int64_t i = piece * kRows; i < std::min(rows_, (piece + 1) * kRows); ++i) {
+            const double own = weights_ ? weights_[i] : 1.0;
+            seen += own;
+            row_entries(i, places.data(), factors.data());
+            const double w = own * (factor ? factor[i * factor_stride] : 1.0);
+            for (int64_t a = 0; a < n; ++a) {
+                double* row = out + places[a] * stride;
+                const double scaled = w * factors[a];
+                for (int64_t b = a; b < n; ++b) row[places[b]] += scaled * factors[b];
             }
         }
-        const auto entries = [&](size_t b) {
-            return b < n && blocks_[b].kind == AdditiveBlock::hat ? 2 : 1;
-        };
-        for (int k = 0; k < count; ++k) seen += weights_ ? weights_[first + k] : 1.0;
-        for (size_t a = 0; a <= n; ++a)
-            for (int e = 0; e < entries(a); ++e) {
-                const int32_t* rows = place.data() + (2 * a + e) * kRows;
-                const double* v = value.data() + (2 * a + e) * kRows;
-                for (int k = 0; k < count; ++k) {
-                    const double w = weights_ ? weights_[first + k] : 1.0;
-                    scaled[k] = w * v[k] * (factor ? factor[(first + k) * factor_stride] : 1.0);
-                }
-                for (size_t b = a; b <= n; ++b)
-                    for (int f = b == a ? e : 0; f < entries(b); ++f) {
-                        const int32_t* columns = place.data() + (2 * b + f) * kRows;
-                        const double* u = value.data() + (2 * b + f) * kRows;
-                        for (int k = 0; k < count; ++k)
-                            out[rows[k] * stride + columns[k]] += scaled[k] * u[k];
-                    }
-            }
     }
     const double scale = seen > 0 ? total_weight_ / seen : 0.0;
     if (step > 1)
@@ -406,7 +478,7 @@ void AdditiveRows::gram(const double* factor, int64_t factor_stride, int64_t eno
             for (int64_t j = i; j < parameters_; ++j) out[i * stride + j] *= scale;
 }
 
-void AdditiveRows::mean_curvature(const double* probabilities, double* out) const {
+void AdditiveRows::mean_curvature(const float* probabilities, double* out) const {
     std::vector<double> sums(pad_);
     over_rows(pad_, sums.data(), [&](double* own, int64_t first, int count) {
         for (int k = 0; k < count; ++k) {

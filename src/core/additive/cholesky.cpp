@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/dots.hpp"
+#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
 namespace lessnaive {
@@ -39,6 +40,7 @@ Cholesky::Cholesky(int64_t size, const std::vector<double>& matrix)
     std::vector<const double*> rows, columns;
     std::vector<double> products;
     for (int64_t first = 0; first < size; first += kBlock) {
+        poll();
         const int64_t end = std::min(size, first + kBlock), width = end - first;
         if (first > 0) {  // less what the columns before say
             rows.clear();

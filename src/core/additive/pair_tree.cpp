@@ -12,6 +12,8 @@ namespace {
 constexpr double kLeastHessian = 1e-3;
 // What rounding leaves of a difference of sums is less than this share of them.
 constexpr double kRounding = 1e-9;
+// Columns that are counted together.
+constexpr int64_t kColumns = 16;
 
 void put_rows(const TreeColumn& column, const CodeSet& left, std::vector<int32_t>& rows,
               int64_t begin, int64_t end, std::vector<int32_t>& buffer, int64_t& middle) {
@@ -45,6 +47,12 @@ TreeGrower::TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<
         total += column.n_codes;
     }
     histograms_.assign(rules_.leaves + 1, std::vector<TreeSums>(total));
+    const size_t width = columns_.size();
+    const int32_t last =
+        all_rows_.empty() ? -1 : *std::max_element(all_rows_.begin(), all_rows_.end());
+    codes_.resize((static_cast<size_t>(last) + 1) * width);
+    for (size_t j = 0; j < width; ++j)
+        for (int32_t row : all_rows_) codes_[row * width + j] = columns_[j].codes[row];
 }
 
 const std::vector<TreeLeaf>& TreeGrower::grow(const std::vector<TreeSums>& sums) {
@@ -101,14 +109,21 @@ std::vector<int> TreeGrower::allowed(const TreeLeaf& leaf) const {
 
 void TreeGrower::count(const TreeLeaf& leaf, const std::vector<int>& columns,
                        const std::vector<TreeSums>& sums, std::vector<TreeSums>& histogram) const {
-    const int64_t rows = leaf.end - leaf.begin;
-    const auto tasks = static_cast<int64_t>(columns.size());
-    parallel_for(tasks, rows * tasks, [&](int64_t t) {
-        const TreeColumn& column = columns_[columns[t]];
-        TreeSums* bins = histogram.data() + offsets_[columns[t]];
-        std::fill(bins, bins + column.n_codes, TreeSums{});
-        for (int64_t i = leaf.begin; i < leaf.end; ++i)
-            bins[column.codes[rows_[i]]].add(sums[rows_[i]]);
+    const int64_t rows = leaf.end - leaf.begin, width = static_cast<int64_t>(columns_.size());
+    const auto n = static_cast<int64_t>(columns.size());
+    // Row by row, so that what is added next does not wait for what was added last.
+    parallel_for((n + kColumns - 1) / kColumns, rows * n, [&](int64_t t) {
+        const int64_t first = t * kColumns, last = std::min(n, first + kColumns);
+        TreeSums* bins[kColumns];
+        for (int64_t k = first; k < last; ++k) {
+            bins[k - first] = histogram.data() + offsets_[columns[k]];
+            std::fill_n(bins[k - first], columns_[columns[k]].n_codes, TreeSums{});
+        }
+        for (int64_t i = leaf.begin; i < leaf.end; ++i) {
+            const uint8_t* codes = codes_.data() + rows_[i] * width;
+            const TreeSums& own = sums[rows_[i]];
+            for (int64_t k = first; k < last; ++k) bins[k - first][codes[columns[k]]].add(own);
+        }
     });
 }
 

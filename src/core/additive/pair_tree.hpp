@@ -92,6 +92,7 @@ class TreeGrower {
     bool is_large_enough(const TreeSums& sums) const;
 
     std::vector<TreeColumn> columns_;
+    std::vector<uint8_t> codes_;  // of the training rows, (rows, columns)
     std::vector<std::vector<int>> partners_;
     std::vector<int32_t> all_rows_, all_held_out_, rows_, held_out_, buffer_;
     TreeRules rules_;

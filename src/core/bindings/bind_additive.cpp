@@ -26,11 +26,8 @@ constexpr int64_t kMostParameters = INT32_MAX;
 
 // The rows and the arrays that they look at.
 struct HeldRows {
-    std::vector<Column1> codes;
-    std::vector<Vector> values;
     Labels labels;
     std::optional<Weights> weights;
-    std::optional<Matrix> offset;
     AdditiveRows rows;
 };
 
@@ -61,11 +58,11 @@ int64_t largest_code(const Column1& codes) {
 }
 
 void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<int64_t>& sizes,
-               std::vector<Column1> codes, std::vector<Vector> values, Labels labels,
-               std::optional<Weights> weights, std::optional<Matrix> offset, int classes) {
+               const std::vector<Column1>& codes, const std::vector<Vector>& values, Labels labels,
+               std::optional<Weights> weights, int classes) {
     const size_t rows = labels.shape(0);
     require(classes_of(classes) > 1, "there must be two classes or more");
-    Memory().read(codes).read(values).read(labels).read(weights).read(offset).require_apart();
+    Memory().read(codes).read(values).read(labels).read(weights).require_apart();
     int64_t parameters = 1;
     require(kinds.size() == sizes.size() && kinds.size() == codes.size() &&
                 kinds.size() == values.size(),
@@ -84,19 +81,17 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
         if (has_codes)
             require(rows == 0 || largest_code(codes[b]) + (kind == AdditiveBlock::hat) < sizes[b],
                     "a code is too large");
-        blocks.push_back({kind, 0, sizes[b], has_codes ? codes[b].data() : nullptr,
-                          width_of(codes[b]), has_values ? values[b].data() : nullptr});
+        blocks.push_back({kind, sizes[b], has_codes ? codes[b].data() : nullptr, width_of(codes[b]),
+                          has_values ? values[b].data() : nullptr});
     }
     for (size_t i = 0; i < rows; ++i)
         require(0 <= labels.data()[i] && labels.data()[i] < classes, "a label is no class");
     const double* w = weights_of(weights, static_cast<int64_t>(rows));
-    if (offset)
-        require(has_shape(*offset, {length(labels), classes == 2 ? 1 : classes}),
-                "the offset has the wrong shape");
-    AdditiveRows made(std::move(blocks), labels.data(), w, offset ? offset->data() : nullptr,
-                      static_cast<int64_t>(rows), classes);
-    new (self) HeldRows{std::move(codes),   std::move(values), std::move(labels),
-                        std::move(weights), std::move(offset), std::move(made)};
+    AdditiveRows made = [&] {
+        const Released release;
+        return AdditiveRows(blocks, labels.data(), w, static_cast<int64_t>(rows), classes);
+    }();
+    new (self) HeldRows{std::move(labels), std::move(weights), std::move(made)};
 }
 
 template <class Input>
@@ -196,8 +191,7 @@ void gains_binding(const std::vector<Bytes>& codes, const std::vector<int>& size
 void bind_additive(nb::module_& m) {
     nb::class_<HeldRows>(m, "AdditiveRows", "Rows of an additive model: codes, knots, numbers.")
         .def("__init__", &make_rows, nb::arg("kinds"), nb::arg("sizes"), array_arg("codes"),
-             array_arg("values"), array_arg("labels"), array_or_none("weights"),
-             array_or_none("offset"), nb::arg("classes"),
+             array_arg("values"), array_arg("labels"), array_or_none("weights"), nb::arg("classes"),
              "Kinds: 0 coded, 1 hat, 2 line. What a kind does not have is an empty array.")
         .def_prop_ro("parameters", [](const HeldRows& held) { return held.rows.parameters(); })
         .def_prop_ro("outputs", [](const HeldRows& held) { return held.rows.outputs(); })

@@ -60,28 +60,35 @@ void merge_moments_binding(Cube into, const Levels& from) {
     for (size_t i = 0; i < into.shape(0) * into.shape(1); ++i) merge(a[i], b[i]);
 }
 
-// Two columns of codes: codes, shift and places of each, and a table.
+// Two columns of codes: codes, shift and places of each, and a table. Without codes the shift is
+// the place of a curve, and places belong to its segments.
 using Codings = ArrayOf<const uint32_t, 1>;
-using PairTuple = std::tuple<Array, int64_t, std::optional<Codings>, Array, int64_t,
-                             std::optional<Codings>, Levels>;
+using PairTuple = std::tuple<std::optional<Array>, int64_t, std::optional<Codings>,
+                             std::optional<Array>, int64_t, std::optional<Codings>, Levels>;
 
-PairSide pair_side(const Array& codes, int64_t shift, const std::optional<Codings>& places,
-                   int64_t size, int64_t rows) {
-    if (!places) return {codes_of(codes, rows, shift, size), nullptr, size};
+PairSide pair_side(const std::optional<Array>& codes, int64_t shift,
+                   const std::optional<Codings>& places, int64_t size, int64_t rows,
+                   const std::vector<Piecewise>& curves) {
+    require(codes || places, "a pair has the wrong places");
+    if (!places) return {codes_of(*codes, rows, shift, size), nullptr, size};
     for (int64_t i = 0; i < length(*places); ++i)
         require(places->data()[i] < size, "a pair has the wrong places");
     require(length(*places) > 0, "a pair has the wrong places");
-    return {codes_of(codes, rows, shift, length(*places)), places->data(), size};
+    if (codes) return {codes_of(*codes, rows, shift, length(*places)), places->data(), size};
+    require(0 <= shift && shift < static_cast<int64_t>(curves.size()), "a pair has no curve");
+    require(length(*places) == curves[shift].edge_count + 2, "a pair has the wrong places");
+    return {{}, places->data(), size, shift};
 }
 
-PairLookup pair_of(const PairTuple& pair, int64_t rows, int classes, Memory& used) {
+PairLookup pair_of(const PairTuple& pair, int64_t rows, int classes,
+                   const std::vector<Piecewise>& curves, Memory& used) {
     const auto& [codes, shift, places, other_codes, other_shift, other_places, table] = pair;
     const int64_t first = length(table), second = length(table, 1);
     require(length(table, 2) == classes && first > 0 && second > 0, "a table has the wrong shape");
     require(first <= kMostTableRows / second, "a table is too large");
     used.read(codes).read(places).read(other_codes).read(other_places).read(table);
-    return {pair_side(codes, shift, places, first, rows),
-            pair_side(other_codes, other_shift, other_places, second, rows), table.data()};
+    return {pair_side(codes, shift, places, first, rows, curves),
+            pair_side(other_codes, other_shift, other_places, second, rows, curves), table.data()};
 }
 
 int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector<int64_t>& shifts,
@@ -114,7 +121,8 @@ int64_t score_binding(const std::vector<Array>& coded_columns, const std::vector
     }
     for (const PiecewiseTuple& curve : curves)
         terms.curves.push_back(piecewise_of(curve, rows, classes, used));
-    for (const PairTuple& pair : pairs) terms.pairs.push_back(pair_of(pair, rows, classes, used));
+    for (const PairTuple& pair : pairs)
+        terms.pairs.push_back(pair_of(pair, rows, classes, terms.curves, used));
     used.require_apart();
     const Released release;
     return score(terms, intercept.data(), rows, classes, static_cast<Output>(output), out.data());
@@ -176,7 +184,8 @@ void bind_table(nb::module_& m) {
         "Fill out (rows, classes) with scores (output 0), log-probabilities (1) or "
         "probabilities (2); returns the place of a column with an infinite value among the "
         "numeric columns and then the curves, or -1. Curves are numbers, edges, offset, slope and "
-        "missing; pairs are codes, shift and places (or None) of two columns, and a table.");
+        "missing; pairs are codes, shift and places (or None) of two columns, and a table. Without "
+        "codes the shift is the place of a curve, whose segments and missing values have places.");
     m.def(
         "text_codes", &text_codes_binding, array_arg("offsets"), array_arg("bytes"),
         array_or_none("valid"), nb::arg("first"), array_arg("codes"),

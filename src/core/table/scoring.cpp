@@ -54,13 +54,11 @@ LESSNAIVE_WIDE Found look_at(const double* x, int count) {
     return found;
 }
 
-void load_pair_codes(const PairSide& side, int64_t first, int count, uint32_t* out) {
-    if (side.places)
-        visit_codes(side.coded, first, count,
-                    [=, places = side.places](int k, uint32_t row) { out[k] = places[row]; });
-    else
-        load_codes(side.coded, first, count, out);
-}
+// Where the numbers of a block are on a curve.
+struct Located {
+    int64_t segment[kBlock];
+    double away[kBlock];
+};
 
 // Scores of a block, (kBlock, pad): a row of a table, or what a row of lines gives, is added to a
 // row of scores.
@@ -75,57 +73,92 @@ class RowScorer {
             tables_.push_back(
                 pad_rows(pair.table, pair.first.codes * pair.second.codes, classes, pad_));
         for (const Piecewise& curve : terms.curves) lines_.emplace_back(curve, classes, pad_);
+        // Curves whose segments are sides of pairs have room of their own, all others share one.
+        room_.assign(lines_.size(), 0);
+        for (const PairLookup& pair : terms.pairs)
+            for (const PairSide* side : {&pair.first, &pair.second})
+                if (side->curve >= 0 && room_[side->curve] == 0) room_[side->curve] = rooms_++;
     }
 
     int pad() const { return pad_; }
+    int rooms() const { return rooms_; }
 
-    // Place of the first curve whose column holds an infinite value, or -1.
-    int64_t score(int64_t first, int count, double* scores) const {
-        with_padding(pad_, [&](auto width) { score_tables<width()>(first, count, scores); });
-        double x[kBlock];
-        int64_t infinite = -1;
+    // Place of the first curve whose column holds an infinite value, or -1. `located` has `rooms`.
+    int64_t score(int64_t first, int count, Located* located, double* scores) const {
+        int64_t infinite = static_cast<int64_t>(lines_.size());
+        for (size_t j = 0; j < lines_.size(); ++j)
+            if (room_[j] > 0) locate(j, first, count, located, infinite);
+        with_padding(pad_,
+                     [&](auto width) { score_tables<width()>(first, count, located, scores); });
         for (size_t j = 0; j < lines_.size(); ++j) {
-            load_numbers(terms_.curves[j].column, first, count, x);
-            if (look_at(x, count).infinite && infinite < 0) infinite = static_cast<int64_t>(j);
-            lines_[j].add_by_row(x, count, scores);
+            if (room_[j] == 0) locate(j, first, count, located, infinite);
+            const Located& own = located[room_[j]];
+            lines_[j].add_by_row(own.segment, own.away, count, scores);
         }
-        return infinite;
+        return infinite == static_cast<int64_t>(lines_.size()) ? -1 : infinite;
     }
 
   private:
+    void locate(size_t j, int64_t first, int count, Located* located, int64_t& infinite) const {
+        double x[kBlock];
+        load_numbers(terms_.curves[j].column, first, count, x);
+        if (look_at(x, count).infinite) infinite = std::min(infinite, static_cast<int64_t>(j));
+        Located& own = located[room_[j]];
+        lines_[j].locate(x, count, own.segment, own.away);
+    }
+
     template <int kPad>
-    void score_tables(int64_t first, int count, double* scores) const {
+    void score_tables(int64_t first, int count, const Located* located, double* scores) const {
         for (int k = 0; k < count; ++k) std::copy_n(intercept_.data(), pad_, scores + k * pad_);
         size_t j = 0;
-        for (; j + 4 <= tables_.size(); j += 4) add_tables<kPad, 4>(j, first, count, scores);
-        for (; j < tables_.size(); ++j) add_tables<kPad, 1>(j, first, count, scores);
+        for (; j + 4 <= tables_.size(); j += 4)
+            add_tables<kPad, 4>(j, first, count, located, scores);
+        for (; j < tables_.size(); ++j) add_tables<kPad, 1>(j, first, count, located, scores);
     }
 
     template <int kPad, int kTables>
-    void add_tables(size_t j, int64_t first, int count, double* scores) const {
+    void add_tables(size_t j, int64_t first, int count, const Located* located,
+                    double* scores) const {
         uint32_t codes[kTables][kBlock];
         const double* tables[kTables];
         for (int t = 0; t < kTables; ++t) {
-            load_table_rows(j + t, first, count, codes[t]);
+            load_table_rows(j + t, first, count, located, codes[t]);
             tables[t] = tables_[j + t].data();
         }
         add_rows<kPad, kTables>(codes, tables, count, pad_, scores);
     }
 
-    void load_table_rows(size_t j, int64_t first, int count, uint32_t* out) const {
+    void load_table_rows(size_t j, int64_t first, int count, const Located* located,
+                         uint32_t* out) const {
         if (j < terms_.lookups.size())
             return load_codes(terms_.lookups[j].coded, first, count, out);
         const PairLookup& pair = terms_.pairs[j - terms_.lookups.size()];
         uint32_t second[kBlock];
-        load_pair_codes(pair.first, first, count, out);
-        load_pair_codes(pair.second, first, count, second);
+        load_pair_codes(pair.first, first, count, located, out);
+        load_pair_codes(pair.second, first, count, located, second);
         const uint32_t width = static_cast<uint32_t>(pair.second.codes);
         for (int k = 0; k < count; ++k) out[k] = out[k] * width + second[k];
+    }
+
+    void load_pair_codes(const PairSide& side, int64_t first, int count, const Located* located,
+                         uint32_t* out) const {
+        const uint32_t* places = side.places;
+        if (side.curve >= 0) {
+            const int64_t* segment = located[room_[side.curve]].segment;
+            for (int k = 0; k < count; ++k) out[k] = places[segment[k]];
+        } else if (places) {
+            visit_codes(side.coded, first, count,
+                        [=](int k, uint32_t row) { out[k] = places[row]; });
+        } else {
+            load_codes(side.coded, first, count, out);
+        }
     }
 
     const Terms& terms_;
     std::vector<std::vector<double>> tables_;  // of the lookups, then of the pairs
     std::vector<SegmentedLines> lines_;
+    std::vector<int> room_;  // of each curve among the places of a block on curves
+    int rooms_ = 1;
     std::vector<double> intercept_;
     int pad_;
 };
@@ -212,10 +245,11 @@ int64_t score(const Terms& terms, const double* intercept, int64_t rows, int cla
     std::atomic<int64_t> infinite{none};
     parallel_for(tasks, cells, [&](int64_t task) {
         std::vector<double> by_row(kBlock * scorer.pad()), by_class(kBlock * classes);
+        std::vector<Located> located(scorer.rooms());
         const int64_t end = std::min(rows, (task + 1) * task_rows);
         for (int64_t first = task * task_rows; first < end; first += kBlock) {
             const int count = static_cast<int>(std::min<int64_t>(kBlock, end - first));
-            const int64_t curve = scorer.score(first, count, by_row.data());
+            const int64_t curve = scorer.score(first, count, located.data(), by_row.data());
             if (curve >= 0) keep_smallest(infinite, n_quadratics + curve);
             const int64_t found =
                 score_quadratics(terms.quadratics, first, count, classes, by_class.data());

@@ -24,11 +24,14 @@ struct Quadratic {
     bool is_line = false;
 };
 
-// One side of a pair: the code of a column, or its place in a list of codes.
+// One side of a pair: the code of a column, or its place in a list of codes; or the segment of a
+// curve that a number is in, as a place in such a list.
 struct PairSide {
     CodedColumn coded;
     const uint32_t* places;  // or null
     int64_t codes;           // what is looked up is less
+    int64_t curve = -1;      // place among the curves; places then has an item for each segment and
+                             // one for missing
 };
 
 // s(x, c) = table[code of the first column][code of the second one][c].

@@ -73,10 +73,8 @@ void SegmentedLines::locate(const double* x, int count, int64_t* segment, double
     distances(x, anchors_.data(), absent, count, segment, away);
 }
 
-void SegmentedLines::add_by_row(const double* x, int count, double* scores) const {
-    int64_t segment[kBlock];
-    double away[kBlock];
-    locate(x, count, segment, away);
+void SegmentedLines::add_by_row(const int64_t* segment, const double* away, int count,
+                                double* scores) const {
     with_padding(pad_, [&](auto width) {
         add_lines<width()>(lines_.data(), segment, away, count, pad_, scores);
     });

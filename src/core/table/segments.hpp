@@ -33,8 +33,11 @@ class SegmentedLines {
     // Rows of lines have the length `pad`, of which the first `classes` count.
     SegmentedLines(const Piecewise& curve, int classes, int pad);
 
-    // Adds to scores (count, pad).
-    void add_by_row(const double* x, int count, double* scores) const;
+    // Segments of numbers, the place after the last one where there is no value, and how far they
+    // are from the anchor.
+    void locate(const double* x, int count, int64_t* segment, double* away) const;
+    // Adds to scores (count, pad) what belongs to numbers that are located.
+    void add_by_row(const int64_t* segment, const double* away, int count, double* scores) const;
     // Fills out (classes, stride).
     void fill_by_class(const double* x, int count, int64_t stride, double* out) const;
     // Adds to sums (classes, stride).
@@ -42,10 +45,6 @@ class SegmentedLines {
     int64_t bytes() const;
 
   private:
-    // Segments of numbers, the place after the last one where there is no value, and how far they
-    // are from the anchor.
-    void locate(const double* x, int count, int64_t* segment, double* away) const;
-
     int classes_, pad_;
     std::vector<double> edges_, anchors_;
     std::vector<double> lines_;  // (edge_count + 2, 2, pad): offset and slope; the last: missing

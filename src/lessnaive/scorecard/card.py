@@ -370,10 +370,13 @@ def _scorer(
     return score
 
 
-def _shared_codes(terms: Sequence[Term], columns: Sequence[Column]) -> SharedCodes:
+def _shared_codes(
+    terms: Sequence[Term], columns: Sequence[Column], *, with_curves: bool = False
+) -> SharedCodes:
     """Return where the codes of columns are kept that several terms look at."""
     uses = Counter(place for term in terms for place in term.inputs)
-    return SharedCodes([columns[place] for place, number in uses.items() if number > 1])
+    several = [columns[place] for place, number in uses.items() if number > 1]
+    return SharedCodes(several, with_curves=with_curves)
 
 
 def _run(
@@ -384,7 +387,7 @@ def _run(
     output: str,
     codes: SharedCodes | None = None,
 ) -> NDArray[np.float64]:
-    codes = codes or _shared_codes(terms, columns)
+    codes = codes or _shared_codes(terms, columns, with_curves=True)
     operands = [term.operand([columns[i] for i in term.inputs], codes) for term in terms]
     work = Work.of(operands)
     out = np.empty((n_rows, len(intercept)))

@@ -72,7 +72,7 @@ class Numbers:
     @property
     def is_empty(self) -> bool:
         """Whether all values are missing."""
-        return bool(np.isnan(self.values).all())
+        return len(self.distinct) == 0
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Categories:
     @property
     def is_empty(self) -> bool:
         """Whether all values are missing."""
-        return not self.levels
+        return len(self.levels) == 0
 
 
 @dataclass(frozen=True)

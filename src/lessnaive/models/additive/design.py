@@ -134,7 +134,6 @@ def kernel_rows(
         [block.values for block in encoded],
         labels,
         weights,
-        None,
         n_classes,
     )
 

@@ -210,7 +210,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         by_class = _class_weights(self.class_weight, training)
         signs = read_constraints(self.monotonic_cst, training.schema, len(training.classes))
         inputs = read_inputs(training, by_class, signs)
-        warn_of_empty([c.name for c in inputs.columns if c.is_empty], len(inputs.columns))
+        empty = [column.name for column in inputs.columns if column.is_empty]
+        warn_of_empty(empty, len(inputs.columns))
         settings = Settings(self.pairs, self.tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:

@@ -15,7 +15,7 @@ from lessnaive.models.additive.columns import Inputs, Numbers
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Pair, pair_pieces
-from lessnaive.models.additive.path import FOLD_TOL, Folds, centred, held_out_loss
+from lessnaive.models.additive.path import Folds, centred, penalty_path
 
 __all__ = ["BoostedPairs", "TablesOfPairs", "boost_pairs", "fit_tables"]
 
@@ -24,12 +24,11 @@ Floats = NDArray[np.float64]
 # Bins of numbers in tables of pairs, the categories that are not put together, and penalties.
 BINS, LEVELS = (4, 8), 8
 _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_FOLD_STEPS = 30
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.1, 20
-_MOST_BOOSTED = 200_000
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.2, 20
+_MOST_BOOSTED = 100_000
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
@@ -87,18 +86,9 @@ def _path(
         blocks = [*mains[1], *encode(tables, inputs)]
         fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    states = [fit.start for fit in fits]
     best = np.inf
     kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
-    for lam in _PENALTIES:
-        scores = np.zeros((inputs.n_rows, n_classes))
-        for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
-            found = fit.solve(lam, states[place], tol=FOLD_TOL, max_iter=_FOLD_STEPS)
-            states[place] = found.parameters
-            out = np.empty((len(test), inputs.n_outputs))
-            rows.scores(found.parameters, out)
-            scores[test] = centred(out)
-        loss = held_out_loss(scores, inputs, folds)
+    for lam, loss, scores, _ in penalty_path(fits, tests, inputs, folds, _PENALTIES):
         if loss >= best:
             break
         best, kept = loss, (lam, scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,15 @@ from lessnaive.models.additive.design import Design, Fit, Solution, encode, kern
 from lessnaive.models.additive.members import Member
 from lessnaive.models.additive.monotone import make_fit
 
-__all__ = ["PENALTIES", "FittedMember", "centred", "fit_member", "log_losses", "softmax_logs"]
+__all__ = [
+    "PENALTIES",
+    "FittedMember",
+    "centred",
+    "fit_member",
+    "log_losses",
+    "penalty_path",
+    "softmax_logs",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -24,8 +32,9 @@ Folds = Sequence[tuple[Rows, Rows]]
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 # A path ends after so many penalties that did not lower the loss of held-out rows by this share.
 _PATIENCE, _LEAST_GAIN = 2, 1e-4
-# In folds, the gain per row that a step must promise to be taken, and the most steps.
-FOLD_TOL, _FOLD_STEPS = 1e-5, 30
+# In folds a search ends when a step promises less than this share of the loss of held-out rows, or
+# after so many steps.
+FOLD_TOL, FOLD_STEPS = 5e-4, 30
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,6 @@ def _choose(
     step: Callable[[], None],
 ) -> tuple[float, Floats, list[Floats]]:
     """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
-    best, worse = np.inf, 0
     kept: tuple[float, Floats, list[Floats]] = (
         PENALTIES[0],
         np.zeros((inputs.n_rows, inputs.n_classes)),
@@ -102,24 +110,46 @@ def _choose(
     )
     if not folds:
         return kept
-    states = [fit.start for fit in fits]
-    for lam in PENALTIES:
-        scores = np.zeros((inputs.n_rows, inputs.n_classes))
-        for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
-            found = fit.solve(lam, states[place], tol=FOLD_TOL, max_iter=_FOLD_STEPS)
-            states[place] = found.parameters
-            out = np.empty((len(test), inputs.n_outputs))
-            rows.scores(found.parameters, out)
-            scores[test] = centred(out)
-        loss = held_out_loss(scores, inputs, folds)
+    best, worse = np.inf, 0
+    for lam, loss, scores, states in penalty_path(fits, tests, inputs, folds, PENALTIES):
         if loss < best * (1 - _LEAST_GAIN):
-            best, worse, kept = loss, 0, (lam, scores, [s.copy() for s in states])
+            best, worse, kept = loss, 0, (lam, scores, states)
         else:
             worse += 1
             if worse == _PATIENCE:
                 break
         step()
     return kept
+
+
+def penalty_path(
+    fits: Sequence[Fit],
+    tests: Sequence[_core.AdditiveRows],
+    inputs: Inputs,
+    folds: Folds,
+    penalties: Sequence[float],
+) -> Iterator[tuple[float, float, Floats, list[Floats]]]:
+    """Yield each penalty, the loss of held-out rows, their scores, and the parameters of the folds.
+
+    A search begins where the last two penalties point to.
+    """
+    states = [fit.start for fit in fits]
+    moves = [np.zeros_like(start) for start in states]
+    lowest = mean_loss(np.zeros((inputs.n_rows, inputs.n_classes)), inputs, folds)
+    for lam in penalties:
+        scores = np.zeros((inputs.n_rows, inputs.n_classes))
+        for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
+            start = states[place]
+            guess = start + moves[place] if lam < penalties[0] else start
+            found = fit.solve(lam, guess, tol=FOLD_TOL * lowest, max_iter=FOLD_STEPS)
+            moves[place] = found.parameters - start
+            states[place] = found.parameters
+            out = np.empty((len(test), inputs.n_outputs))
+            rows.scores(found.parameters, out)
+            scores[test] = centred(out)
+        loss = mean_loss(scores, inputs, folds)
+        lowest = min(lowest, loss)
+        yield lam, loss, scores, list(states)
 
 
 def centred(scores: Floats) -> Floats:
@@ -140,9 +170,9 @@ def log_losses(scores: Floats, labels: NDArray[np.int32]) -> Floats:
     return -softmax_logs(scores)[np.arange(len(labels)), labels]
 
 
-def held_out_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:
-    """Return the log-loss of all rows that are held out, summed with their weights."""
+def mean_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:
+    """Return the mean log-loss of all rows that are held out, with their weights."""
     rows = np.concatenate([test for _, test in folds])
     losses = log_losses(scores[rows], inputs.labels[rows])
     weights = np.ones(len(rows)) if inputs.weights is None else inputs.weights[rows]
-    return float(np.einsum("i,i->", losses, weights))
+    return float(np.einsum("i,i->", losses, weights) / weights.sum())

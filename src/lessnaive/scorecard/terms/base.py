@@ -130,13 +130,13 @@ class PairLookup(NamedTuple):
     """Work for the scoring kernel: table[first, second], by the codes of two columns.
 
     Codes plus their shift are looked up in places, if there are any; beyond the table is its last
-    row.
+    row. Without codes places belong to the segments of a curve: see PairCodes.
     """
 
-    codes: Codes
+    codes: Codes | None
     shift: int
     places: NDArray[np.uint32] | None
-    other_codes: Codes
+    other_codes: Codes | None
     other_shift: int
     other_places: NDArray[np.uint32] | None
     table: Floats
@@ -147,6 +147,8 @@ class PairLookup(NamedTuple):
 
     def single(self) -> Lookup:
         """Return one code for both columns, for kernels that know no pairs."""
+        assert self.codes is not None
+        assert self.other_codes is not None
         n_first, n_second, n_classes = self.table.shape
         first = _codes(self.codes, self.shift, self.places, n_first)
         second = _codes(self.other_codes, self.other_shift, self.other_places, n_second)

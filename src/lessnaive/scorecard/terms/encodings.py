@@ -20,7 +20,7 @@ from lessnaive.table import Column, Kind, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.objects import FEW_ROWS
 
-__all__ = ["Encoding", "Groups", "Intervals", "Rows", "SharedCodes", "Values"]
+__all__ = ["Encoding", "Groups", "Intervals", "PairCodes", "Rows", "SharedCodes", "Values"]
 
 _T = TypeVar("_T")
 
@@ -34,6 +34,18 @@ class Rows(NamedTuple):
     codes: NDArray[Any]
     shift: int
     places: Sequence[int] | None
+
+
+class PairCodes(NamedTuple):
+    """Codes of one column of a pair: ``places[codes + shift]``, or codes themselves.
+
+    Without codes, shift is the place of a curve of the column among all that the kernel gets, and
+    places has an item for each of its segments and one for missing.
+    """
+
+    codes: NDArray[Any] | None
+    shift: int
+    places: NDArray[np.uint32] | None
 
 
 class Encoding(ABC):
@@ -295,11 +307,23 @@ class SharedCodes:
     ----------
     columns : sequence of Column
         The columns that are coded several times. Codes of all others are not kept.
+    with_curves : bool, default=False
+        Whether the kernel gets the curves of columns together with the tables, so that it finds
+        codes by the segments of a curve.
     """
 
-    def __init__(self, columns: Sequence[Column] = ()) -> None:
+    def __init__(self, columns: Sequence[Column] = (), *, with_curves: bool = False) -> None:
         self._columns = {id(column): column for column in columns}
         self._known: dict[tuple[int, str], Rows] = {}
+        self._with_curves = with_curves
+        self._n_curves = 0
+        self._curves: dict[int, tuple[int, NDArray[np.float64]]] = {}
+
+    def add_curve(self, column: Column, edges: NDArray[np.float64]) -> None:
+        """Take note of the next curve that the kernel gets."""
+        if self._with_curves and id(column) in self._columns:
+            self._curves[id(column)] = (self._n_curves, edges)
+        self._n_curves += 1
 
     def rows(self, encoding: Encoding, column: Column) -> Rows:
         """Codes of a column, see :meth:`Encoding.rows`."""
@@ -309,6 +333,17 @@ class SharedCodes:
         if key not in self._known:
             self._known[key] = encoding.rows(column)
         return self._known[key]
+
+    def side(self, encoding: Encoding, column: Column) -> PairCodes:
+        """Codes of a column for a pair: see PairCodes."""
+        if id(column) in self._curves and isinstance(encoding, Intervals):
+            place, edges = self._curves[id(column)]
+            if np.isin(encoding.edges, edges).all():  # each segment lies in one interval
+                codes = 1 + np.searchsorted(encoding.edges, np.append(edges, np.inf))
+                return PairCodes(None, place, np.append(codes, 0).astype(np.uint32))
+        codes, shift, places = self.rows(encoding, column)
+        known = None if places is None else np.array(places, dtype=np.uint32)
+        return PairCodes(codes, shift, known)
 
 
 def _short(edges: NDArray[np.float64]) -> list[str]:

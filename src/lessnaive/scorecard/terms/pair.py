@@ -19,7 +19,7 @@ from lessnaive.scorecard.terms.base import (
     input_places,
     seen_elsewhere,
 )
-from lessnaive.scorecard.terms.encodings import Encoding, Intervals, Rows, SharedCodes
+from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.table import ENCODINGS
@@ -80,7 +80,7 @@ class PairTerm(Term):
         """Return the codes of both columns and the table to look up."""
         codes = codes or SharedCodes()
         first, second = (
-            _with_array(codes.rows(encoding, column))
+            codes.side(encoding, column)
             for encoding, column in zip(self.encodings, columns, strict=True)
         )
         return PairLookup(*first, *second, self.scores)
@@ -183,8 +183,3 @@ def _encoding_from_plain(node: Node, schema: Schema, place: int) -> Encoding:
     if kind is Intervals and schema.categorical[place]:
         raise node.error(f"column {place} of the schema is categorical and has no intervals")
     return kind.from_plain(content)
-
-
-def _with_array(rows: Rows) -> tuple[Any, int, Any]:
-    places = None if rows.places is None else np.array(rows.places, dtype=np.uint32)
-    return rows.codes, rows.shift, places

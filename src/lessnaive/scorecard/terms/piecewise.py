@@ -145,6 +145,8 @@ class PiecewiseTerm(Term):
 
     def operand(self, columns: Sequence[Column], codes: SharedCodes | None = None) -> Piecewise:
         """Return the values of the column and the lines."""
+        if codes is not None:
+            codes.add_curve(columns[0], self.edges)
         values = columns[0].numbers()
         return Piecewise(values, self.edges, self.offset, self.slope, self.missing)
 
