@@ -52,7 +52,7 @@ _PLACES = {
 }
 _ROOMS = (
     *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream", "table"),
     "validation",
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")

@@ -26,6 +26,11 @@ _PLACES = {
     ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
+    "datasets": (
+        "lessnaive.cli.datasets_command",
+        "datasets_command",
+        "List the tables that can be had by name.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 
