@@ -10,19 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
-from lessnaive.models.additive.basis import Bins, quantile_cuts
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Solution, encode
-from lessnaive.models.additive.members import MEMBERS, main_pieces
+from lessnaive.models.additive.members import main_pieces, members_for, steps_and_line
 from lessnaive.models.additive.pair_choice import Pair, choose_pairs
 from lessnaive.models.additive.pair_models import BINS, LEVELS, boost_pairs, fit_tables
-from lessnaive.models.additive.path import (
-    FittedMember,
-    Folds,
-    fit_member,
-    log_losses,
-)
+from lessnaive.models.additive.path import FittedMember, Folds, fit_member
+from lessnaive.models.additive.scores import log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
@@ -33,7 +28,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 500.0, 0.005
+_FEWEST_ROWS, _LEAST_GAIN = 100.0, 0.005
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 
@@ -44,7 +39,7 @@ class MemberReport(NamedTuple):
     Attributes
     ----------
     name : str
-        "smooth", "steps" or "freed"; with pairs also "tables" and "trees".
+        "smooth", "bends", "lines", "steps" or "freed"; with pairs also "tables" and "trees".
     penalty : float or None
         The penalty that was chosen; None for trees.
     weight : float
@@ -133,10 +128,11 @@ def fit_ensemble(
     Rows that are in no fold take part in the last fits only.
     """
     some, folds = _covered(inputs, folds)
+    kinds, shares = members_for(inputs)
 
     def fitted(place: int) -> FittedMember:
         return fit_member(
-            MEMBERS[place],
+            kinds[place],
             inputs,
             some,
             folds,
@@ -145,20 +141,19 @@ def fit_ensemble(
             step=step,
         )
 
-    members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
+    members = side_by_side(fitted, [(place,) for place in range(len(kinds))], settings.n_jobs)
     assembly = Assembly(inputs)
     solutions = [member.solution for member in members]
-    equal = [1.0 / len(members)] * len(members)
     if not folds:
-        for member, weight in zip(members, equal, strict=True):
+        for member, weight in zip(members, shares, strict=True):
             assembly.add_design(member.design, member.solution.parameters, weight)
         reports = [
-            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, equal, strict=True)
+            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, shares, strict=True)
         ]
         return Ensemble(assembly, reports, [], None, solutions)
     judge = _Judge(some, folds)
     held_out = [member.held_out[judge.rows] for member in members]
-    weights, honest = judge.stack(held_out, equal)
+    weights, honest = judge.stack(held_out, shares)
     together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
     with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest)
     share = 1.0 if with_pairs is None else with_pairs.weights[0]
@@ -216,7 +211,7 @@ def _add_pairs(
     judged = np.zeros(some.n_rows, dtype=bool)
     judged[judge.rows] = True
     coarse = coarse_columns(some, BINS[-1], LEVELS)
-    pieces = main_pieces(inputs, lambda c: [Bins(c.place, quantile_cuts(c, 20), 0.1, 5.0)])
+    pieces = main_pieces(inputs, steps_and_line)
     mains = (pieces, encode(pieces, some))
 
     def chosen(rows: Rows) -> list[Pair]:
