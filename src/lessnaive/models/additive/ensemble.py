@@ -13,7 +13,12 @@ from lessnaive.models.additive.assembling import Assembly
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Solution, encode
-from lessnaive.models.additive.members import main_pieces, members_for, steps_and_line
+from lessnaive.models.additive.members import (
+    MANY_COLUMNS,
+    main_pieces,
+    members_for,
+    steps_and_line,
+)
 from lessnaive.models.additive.pair_choice import Pair, choose_pairs
 from lessnaive.models.additive.pair_models import BINS, LEVELS, boost_pairs, fit_tables
 from lessnaive.models.additive.path import FittedMember, Folds, fit_member
@@ -29,6 +34,8 @@ Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
 _FEWEST_ROWS, _LEAST_GAIN = 100.0, 0.005
+# The gain must be larger than so many standard errors.
+_ERRORS = 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 
@@ -204,7 +211,8 @@ def _add_pairs(
     honest: Floats,
 ) -> _WithPairs | None:
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
-    if not settings.pairs or len(inputs.columns) < 2 or judge.weights.sum() < _FEWEST_ROWS:
+    few_rows = judge.weights.sum() < _FEWEST_ROWS
+    if not settings.pairs or few_rows or not 2 <= len(inputs.columns) <= MANY_COLUMNS:
         return None
     scores = np.zeros((some.n_rows, some.n_classes))
     scores[judge.rows] = together
@@ -228,8 +236,8 @@ def _add_pairs(
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
-    best = judge.loss(np.einsum("mnk,m->nk", np.stack(held_out), weights))
-    if best > (1 - _LEAST_GAIN) * judge.loss(together):
+    gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
+    if not _pays(gains, judge.weights, judge.loss(honest)):
         return None
 
     def add_to(assembly: Assembly) -> None:
@@ -243,3 +251,10 @@ def _add_pairs(
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
     return _WithPairs(weights, pairs, reports, judge.loss(with_pairs), tables.solution, add_to)
+
+
+def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
+    """Whether rows gain by pairs: a share of the loss, and more than the error of the mean."""
+    mean = float(weights @ gains / weights.sum())
+    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / float(weights.sum())
+    return mean > max(_LEAST_GAIN * loss, _ERRORS * error)

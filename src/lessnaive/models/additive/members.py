@@ -30,13 +30,23 @@ from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.naive_tables import naive_tables
 
-__all__ = ["MEMBERS", "Member", "centred_target", "main_pieces", "members_for", "steps_and_line"]
+__all__ = [
+    "MANY_COLUMNS",
+    "MEMBERS",
+    "Member",
+    "centred_target",
+    "main_pieces",
+    "members_for",
+    "steps_and_line",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# MODL looks at no more rows than this.
-_MOST_BINNED = 100_000
+#: Tables with more columns than this get fewer members and no pairs, to end in reasonable time.
+MANY_COLUMNS = 5000
+# MODL looks at no more rows than this, and at all ways to cut no more parts than this.
+_MOST_BINNED, _EXACT_PARTS = 100_000, 64
 
 
 class Member:
@@ -126,7 +136,8 @@ def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
     some = rows[:: max(1, -(-len(rows) // _MOST_BINNED))]
     weights = None if inputs.weights is None else inputs.weights[some]
     values = [column.values[some] for column in columns]
-    found = _core.discretize(values, inputs.labels[some], weights, inputs.n_classes, True, False)
+    labels, n_classes = inputs.labels[some], inputs.n_classes
+    found = _core.discretize(values, labels, weights, n_classes, True, False, _EXACT_PARTS)
     return {
         column.place: np.asarray(bins[0], dtype=np.float64)
         for column, bins in zip(columns, found, strict=True)
@@ -144,10 +155,14 @@ MEMBERS: tuple[Member, ...] = (
 
 
 def members_for(inputs: Inputs) -> tuple[list[Member], list[float]]:
-    """Return the members that differ for a table, and the share of all members each stands for.
+    """Return the members for a table, and where their weights are pulled to.
 
-    Without numbers that vary, all but freed naive Bayes have the same parameters.
+    Without numbers that vary, all but freed naive Bayes have the same parameters: one stands for
+    the others. Tables with very many columns get straight lines and freed naive Bayes only.
     """
-    if any(isinstance(c, Numbers) and len(c.distinct) > 1 for c in inputs.columns):
-        return list(MEMBERS), [1.0 / len(MEMBERS)] * len(MEMBERS)
-    return [MEMBERS[0], MEMBERS[-1]], [1.0 - 1.0 / len(MEMBERS), 1.0 / len(MEMBERS)]
+    equal = 1.0 / len(MEMBERS)
+    if not any(isinstance(c, Numbers) and len(c.distinct) > 1 for c in inputs.columns):
+        return [MEMBERS[0], MEMBERS[-1]], [1.0 - equal, equal]
+    if len(inputs.columns) > MANY_COLUMNS:
+        return [member for member in MEMBERS if member.name in ("lines", "freed")], [0.5, 0.5]
+    return list(MEMBERS), [equal] * len(MEMBERS)
