@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.parts.batches import fit_batches
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -32,6 +33,7 @@ __all__ = [
     "Scorecard",
     "TableError",
     "__version__",
+    "fit_batches",
     "load",
     "save",
 ]
@@ -41,6 +43,7 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(
         (
@@ -52,7 +55,7 @@ _PLACES = {
 }
 _ROOMS = (
     *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    *("parts", "penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
     "validation",
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
