@@ -70,9 +70,7 @@ def find_binnings_of_parts(
         out.update(zip(numbers, found, strict=True))
         numbers = []
     places = [*numbers, *names]
-    find = partial(
-        _find, numeric=numeric, group=group, use_missing=use_missing, n_bins=n_bins
-    )
+    find = partial(_find, numeric=numeric, group=group, use_missing=use_missing, n_bins=n_bins)
     runs = [partial(column_run, j) for j in places]
     for j, binning in zip(places, training.rows.joined(runs, find), strict=True):
         if binning is not None:
@@ -176,9 +174,7 @@ def _summaries(places: Sequence[int], size: int, training: Training) -> list[Num
     return out
 
 
-def _merged_summaries(
-    one: list[NumberSummary], other: list[NumberSummary]
-) -> list[NumberSummary]:
+def _merged_summaries(one: list[NumberSummary], other: list[NumberSummary]) -> list[NumberSummary]:
     for summary, more in zip(one, other, strict=True):
         summary.merge(more)
     return one

@@ -91,9 +91,7 @@ class LocalHeld(Held[T]):
         Is told of each pass.
     """
 
-    def __init__(
-        self, things: Sequence[Any], room: Room, progress: Progress = no_progress
-    ) -> None:
+    def __init__(self, things: Sequence[Any], room: Room, progress: Progress = no_progress) -> None:
         self._things = list(things)
         self._room = room
         self._progress = progress
@@ -116,9 +114,7 @@ class LocalHeld(Held[T]):
         """Return a small value of each of them."""
         return [function(got(thing)) for thing in self._things]
 
-    def joined(
-        self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]
-    ) -> list[R]:
+    def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
         """Bring the pieces of all of them together, kind by kind, and finish them."""
         out = []
         for place, piece in enumerate(pieces, start=1):
@@ -134,9 +130,7 @@ class LocalHeld(Held[T]):
         return LocalHeld(made, self._room, self._progress)
 
 
-def _push(
-    levels: list[list[S]], level: int, value: S, merge: Callable[[S, S], S]
-) -> None:
+def _push(levels: list[list[S]], level: int, value: S, merge: Callable[[S, S], S]) -> None:
     if level == len(levels):
         levels.append([])
     levels[level].append(value)

@@ -136,30 +136,29 @@ def read_part(
         classes, labels = encode_labels(y, table.n_rows, weights)
         categorical = categorical_columns(table.columns, table.names, categorical_features)
         pairs = [
-            store_column(column, categorical=named)
+            _emptied(*store_column(column, categorical=named))
             for column, named in zip(table.columns, categorical, strict=True)
         ]
     except (TableError, ValueError) as error:
         raise type(error)(f"In part {number + 1} of the table: {error}") from None
-    columns = [_emptied(column) for column, _ in pairs]
-    return RawPart(
-        number, columns, [array for _, array in pairs], table.named, classes, labels, weights
-    )
+    columns, arrays = [column for column, _ in pairs], [array for _, array in pairs]
+    return RawPart(number, columns, arrays, table.named, classes, labels, weights)
 
 
-def _emptied(column: StoredColumn) -> StoredColumn:
+def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, NDArray[Any]]:
     """Return a column of no kind if it has no values: other parts know what it is."""
     if column.kind is Kind.EMPTY or not is_empty(column):
-        return column
-    codes = InMemory(np.zeros(len(column), dtype=np.uint8))
-    return StoredColumn(
+        return column, values
+    codes = np.zeros(len(column), dtype=np.uint8)
+    empty = StoredColumn(
         column.name,
         Kind.EMPTY,
-        codes,
+        InMemory(codes),
         len(column),
         [],
         declared_categorical=column.declared_categorical,
     )
+    return empty, codes
 
 
 def facts_of(part: RawPart) -> PartFacts:

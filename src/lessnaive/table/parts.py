@@ -51,9 +51,7 @@ class Held(ABC, Generic[T]):
         """Return a small value of each of them."""
 
     @abstractmethod
-    def joined(
-        self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]
-    ) -> list[R]:
+    def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
         """Bring the pieces of all of them to one place, kind by kind, and finish them there.
 
         Parameters
@@ -70,9 +68,7 @@ class Held(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def hold(
-        self, make: Callable[..., S], by_part: Sequence[Any] | None = None
-    ) -> Held[S]:
+    def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
         """Make something of each of them and hold it in the same place.
 
         Parameters

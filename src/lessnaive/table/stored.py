@@ -81,7 +81,7 @@ class StoredColumn(Column):
             return values
         if len(self.levels) == 0:
             return np.full(self._n_rows, np.nan)
-        return np.array([np.nan, *self.levels], dtype=np.float64)[values]
+        return np.array([np.nan, *self.levels], dtype=np.float64).take(values)
 
     def coded(self) -> Coded:
         """Values as codes."""
