@@ -56,7 +56,8 @@ _PLACES = {
 }
 _ROOMS = (
     *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
-    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
+    "table",
     "validation",
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")

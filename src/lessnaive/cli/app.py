@@ -31,6 +31,11 @@ _PLACES = {
         "export_command",
         "Write a model for use elsewhere: Python, JavaScript.",
     ),
+    "datasets": (
+        "lessnaive.cli.datasets_command",
+        "datasets_command",
+        "List the tables that can be had by name.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 
