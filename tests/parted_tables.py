@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def cuts_of(n_rows: int, n_parts: int, seed: int = 0) -> list[tuple[int, int]]:
     for i in range(1, n_parts - 1, 3):
         inner[i] = inner[i - 1]
     edges = [0, *inner.tolist(), n_rows]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def batches(

@@ -7,13 +7,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from parted_tables import DEFAULTS, VARIANTS, batches, cuts_of, mixed_table
 from sklearn.base import clone
 
 from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError, fit_batches
 from lessnaive.parts.engine import LocalHeld
 from lessnaive.parts.storage import Room, Store, parse_memory
 from lessnaive.table.parts import FAN_IN, merged
+from parted_tables import DEFAULTS, VARIANTS, batches, cuts_of, mixed_table
 
 X, Y = mixed_table()
 

@@ -7,6 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.deploy import to_javascript, to_python
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -36,6 +37,8 @@ __all__ = [
     "fit_batches",
     "load",
     "save",
+    "to_javascript",
+    "to_python",
 ]
 
 _PLACES = {
@@ -45,6 +48,7 @@ _PLACES = {
     "Scorecard": "lessnaive.scorecard",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("to_javascript", "to_python"), "lessnaive.deploy"),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
@@ -54,9 +58,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("parts", "penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
-    "validation",
+    *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
+    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
+    *("parts", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

@@ -3,6 +3,7 @@
 from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.coefficients import CoefficientsDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
+from lessnaive.plot.critical_difference import CriticalDifferenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
 from lessnaive.plot.importance import ImportanceDisplay
 from lessnaive.plot.logistic_path import LogisticPathDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "CVSurfaceDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
+    "CriticalDifferenceDisplay",
     "GroupPathDisplay",
     "ImportanceDisplay",
     "LogisticPathDisplay",
