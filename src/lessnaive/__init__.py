@@ -7,6 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.deploy import to_javascript, to_python
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -34,6 +35,8 @@ __all__ = [
     "__version__",
     "load",
     "save",
+    "to_javascript",
+    "to_python",
 ]
 
 _PLACES = {
@@ -42,6 +45,7 @@ _PLACES = {
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("to_javascript", "to_python"), "lessnaive.deploy"),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
@@ -51,8 +55,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
+    *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
+    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
+    "table",
     "validation",
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")

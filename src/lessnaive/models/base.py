@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
@@ -102,6 +102,9 @@ class Predictor(Protocol):
 
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
+
+    def members(self) -> Iterator[tuple[float, Scorecard]]:
+        """Yield the scorecards whose probabilities are averaged, with their weights."""
 
 
 class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

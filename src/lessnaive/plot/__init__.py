@@ -4,6 +4,7 @@ from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.calibration import CalibrationDisplay
 from lessnaive.plot.coefficients import CoefficientsDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
+from lessnaive.plot.critical_difference import CriticalDifferenceDisplay
 from lessnaive.plot.explanation import ExplanationDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
 from lessnaive.plot.importance import ImportanceDisplay
@@ -24,6 +25,7 @@ __all__ = [
     "CalibrationDisplay",
     "CoefficientsDisplay",
     "ConvergenceDisplay",
+    "CriticalDifferenceDisplay",
     "ExplanationDisplay",
     "GroupPathDisplay",
     "ImportanceDisplay",

@@ -89,7 +89,7 @@ class TermDisplay:
     >>> model = LessNaiveClassifier().fit(X, y)
     >>> display = TermDisplay.from_estimator(model, "island")
     >>> display.drawing.labels
-    ['Biscoe', 'Dream', 'Torgersen']
+    ['Torgersen', 'Biscoe', 'Dream']
     >>> [line.get_label() for line in TermDisplay.from_estimator(model, "bill_length_mm").lines_]
     ['Adelie', 'Chinstrap', 'Gentoo']
     """

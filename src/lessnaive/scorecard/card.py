@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -91,6 +91,10 @@ class Scorecard:
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
         return self._score(X, "probability")
+
+    def members(self) -> Iterator[tuple[float, Scorecard]]:
+        """Yield the scorecards whose probabilities are averaged, with their weights: itself."""
+        yield 1.0, self
 
     def score_columns(self, columns: Sequence[Column], n_rows: int) -> NDArray[np.float64]:
         """Score of each row for each class, given the columns of a table that was read already.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.drawing import Drawing, bars_of_rows
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import Formula
 from lessnaive.scorecard.terms.single_values import Finder, unknown
 from lessnaive.table import Column, Kind, Schema
 
@@ -312,6 +313,13 @@ class Term(ABC):
             It raises Unusual where it leaves the row to the scorecard, as it does by default.
         """
         return unknown
+
+    def formula(self) -> Formula:
+        """Return the term in one of the forms that programs in other languages know."""
+        raise TypeError(
+            f"Terms of type {self.type!r}, as {self.name!r} is, have no formula: only models "
+            "without them can be exported."
+        )
 
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the term; TypeError if it makes nothing of its kind.

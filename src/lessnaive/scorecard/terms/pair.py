@@ -21,6 +21,7 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.drawing import HeatMap
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.table import ENCODINGS
@@ -131,6 +132,11 @@ class PairTerm(Term):
         tables = encoding.finder(kinds[first], self.scores.tolist())
         code = other.finder(kinds[second], range(other.n_codes + 2))
         return lambda row: tables(row[first])[code(row[second])]
+
+    def formula(self) -> Cells:
+        """Return the table as programs in other languages look it up."""
+        both = zip(self.encodings, self.inputs, strict=True)
+        return Cells([encoding.formula(place) for encoding, place in both], self.scores)
 
     def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line per pair of codes that was seen in training or has a score."""

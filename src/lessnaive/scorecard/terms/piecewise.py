@@ -23,6 +23,7 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.drawing import Curve, curve_points
 from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines
 from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
 from lessnaive.table import Column, Kind, Schema
 
@@ -201,6 +202,12 @@ class PiecewiseTerm(Term):
             return list(map(add, offsets[k], line_rise(slopes[k], x, starts[k])))
 
         return found
+
+    def formula(self) -> Lines:
+        """Return the lines as programs in other languages draw them."""
+        codes = IntervalCodes(self.inputs[0], self.edges.tolist())
+        starts = anchors(self.edges).tolist()
+        return Lines(codes, starts, self.offset, self.slope, self.missing, order=2)
 
     def codes(self) -> Intervals:
         """Return the segments."""

@@ -24,6 +24,7 @@ from lessnaive.scorecard.terms.base import (
 )
 from lessnaive.scorecard.terms.drawing import Curve
 from lessnaive.scorecard.terms.encodings import SharedCodes
+from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines, Parabolas
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.normal import normal_points
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, line_rise, number_of
@@ -161,6 +162,12 @@ class LinearTerm(Term):
             return missing if x is None else line_rise(slopes, x, center)
 
         return found
+
+    def formula(self) -> Lines:
+        """Return the line as programs in other languages draw it."""
+        zero = np.zeros_like(self.slope)
+        codes = IntervalCodes(self.inputs[0], [])
+        return Lines(codes, [self.center], zero[None], self.slope[None], zero, order=3)
 
     def breaks(self) -> Floats:
         """Return no edges: a line has none."""
@@ -315,6 +322,10 @@ class QuadraticTerm(Term):
             return scores
 
         return found
+
+    def formula(self) -> Parabolas:
+        """Return the parabolas as programs in other languages draw them."""
+        return Parabolas.of(self.inputs[0], self.parameters)
 
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the parabola."""

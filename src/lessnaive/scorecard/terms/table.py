@@ -29,6 +29,7 @@ from lessnaive.scorecard.terms.encodings import (
     SharedCodes,
     Values,
 )
+from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.table import Column, Kind, Schema, Value
@@ -128,6 +129,10 @@ class TableTerm(Term):
         (place,) = self.inputs
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
+
+    def formula(self) -> Cells:
+        """Return the table as programs in other languages look it up."""
+        return Cells([self.encoding.formula(self.inputs[0])], self.scores)
 
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the table."""
