@@ -286,6 +286,21 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return scorecard
 
+    def _repr_html_inner(self) -> str:
+        """Return the diagram of scikit-learn and, once there is one, the scorecard."""
+        return str(super()._repr_html_inner()) + self._scorecard_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._scorecard_html()
+        return bundle
+
+    def _scorecard_html(self) -> str:
+        scorecard: Scorecard | None = getattr(self, "scorecard_", None)
+        return "" if scorecard is None else scorecard._repr_html_()
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what inputs are taken."""
         tags = super().__sklearn_tags__()

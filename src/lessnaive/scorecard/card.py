@@ -22,6 +22,7 @@ from lessnaive.scorecard.averages import (
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
 from lessnaive.scorecard.terms.base import Work
+from lessnaive.scorecard.terms.drawing import Drawing, relative
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import RowsOfColumn, infinite_value
@@ -72,6 +73,12 @@ class Scorecard:
 
     def __repr__(self) -> str:
         return f"<Scorecard of {self.model}: {len(self.classes)} classes, {len(self.terms)} terms>"
+
+    def _repr_html_(self) -> str:
+        """Return the strongest terms as a compact table, which notebooks show."""
+        from lessnaive.scorecard.html import scorecard_html  # few need it
+
+        return scorecard_html(self)
 
     def joint_log_probability(self, X: Any) -> NDArray[np.float64]:
         """Score of each row for each class: the log of P(x, class), up to a constant."""
@@ -298,6 +305,22 @@ class Scorecard:
                 columns["score"] += scores[shown].tolist()
                 columns["count"] += counts[shown].tolist()
         return make_frame(columns, backend)
+
+    def drawing(self, place: int) -> Drawing:
+        """Return what a term looks like: bars, curves or a heat map.
+
+        Parameters
+        ----------
+        place : int
+            Place of the term.
+
+        Returns
+        -------
+        Bars, Curve or HeatMap
+            With scores relative to the average training row and to the mean over the classes.
+        """
+        drawn = self.terms[place].drawing(self.schema.kinds)
+        return drawn.map_scores(relative, self.averages[place].mean)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the scorecard as plain data."""
