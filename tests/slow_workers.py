@@ -33,3 +33,9 @@ def slow_down(folder: str, stage: str, seconds: float) -> None:
 def _name(function: Any) -> str:
     inner = getattr(function, "content", function)
     return str(getattr(getattr(inner, "func", inner), "__name__", ""))
+
+
+def tasks_seen(dask_worker: Any) -> tuple[int, int]:
+    """Return the process of a worker, and how many tasks that look at parts it has seen."""
+    keys = {str(event[0]) for event in dask_worker.state.log if "-apply-" in str(event[0])}
+    return os.getpid(), len(keys)

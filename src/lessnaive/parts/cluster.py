@@ -99,21 +99,43 @@ class Cluster:
                     f"The Dask cluster at {self._address()} has had no workers for "
                     f"{self._options.patience:g} seconds: start some, and fit again."
                 )
-        if self.client.status != "running":
+        self._check(futures)
+        found = self._gathered(futures)
+        self._report(futures, what)
+        return [parcel.content for parcel in found]
+
+    def _check(self, futures: Sequence[Any]) -> None:
+        """Raise ConnectionError if the results of tasks will never come."""
+        lost = [future for future in futures if future.status == "cancelled"]
+        reason = ""
+        if lost:
+            try:
+                lost[0].result(timeout=1)
+            except Exception as error:
+                reason = str(error)
+        if self.client.status != "running" or "scheduler" in reason:
             raise ConnectionError(
                 f"The Dask scheduler at {self._address()} is gone, and the fit with it: start it "
                 "again, connect a new client, and fit again."
             )
-        for future in futures:
-            if future.status == "cancelled":
-                raise ConnectionError(
-                    "Parts of the table were lost with a worker, and Dask cannot make them again: "
-                    "it can if they come from files or functions, but not if they were sent to "
-                    "the workers as they are (client.scatter)."
-                )
-        found = self.client.gather(list(futures))
-        self._report(futures, what)
-        return [parcel.content for parcel in found]
+        if lost:
+            raise ConnectionError(
+                "Parts of the table were lost with a worker, and Dask cannot make them again: it "
+                "can if they come from files or functions, but not if they were sent to the "
+                f"workers as they are (client.scatter). Dask says: {reason}"
+            )
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        from distributed import KilledWorker
+
+        try:
+            found: list[Any] = self.client.gather(list(futures))
+        except KilledWorker as error:
+            raise ConnectionError(
+                "Several workers died one after the other at the same task, perhaps for want of "
+                f"memory: make smaller partitions, or start larger workers. Dask says: {error}"
+            ) from None
+        return found
 
     def _report(self, futures: Sequence[Any], what: str) -> None:
         done = sum(future.done() for future in futures)

@@ -17,7 +17,7 @@ from lessnaive.parts.reading import RawPart, agree, facts_of, finish, read_part
 from lessnaive.table.parts import PartedTraining
 from lessnaive.table.training import Training
 
-__all__ = ["fit_distributed", "predict_distributed"]
+__all__ = ["fit_delayed", "fit_distributed", "packed", "predict_distributed"]
 
 
 def fit_distributed(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -41,7 +41,25 @@ def fit_distributed(model: Any, X: Any, y: Any, sample_weight: Any = None) -> An
         The model.
     """
     model._check_parts()
-    parts = _parts(X, y, sample_weight)
+    return fit_delayed(model, _parts(X, y, sample_weight))
+
+
+def fit_delayed(model: Any, parts: Sequence[Any]) -> Any:
+    """Fit a model to parts that are not computed yet.
+
+    Parameters
+    ----------
+    model : classifier
+        The model.
+    parts : sequence of dask.delayed.Delayed
+        What :func:`packed` returns for each part.
+
+    Returns
+    -------
+    classifier
+        The model.
+    """
+    model._check_parts()
     options = current_options()
     client = _client()
     if client is None:
@@ -138,6 +156,11 @@ def _parts(X: Any, y: Any, sample_weight: Any) -> list[Any]:
 
 def _pack(X: Any, y: Any, sample_weight: Any = None) -> Parcel[tuple[Any, Any, Any]]:
     return Parcel((X, y, sample_weight))
+
+
+def packed(part: tuple[Any, Any, Any]) -> Parcel[tuple[Any, Any, Any]]:
+    """Return a part, which is a tuple (X, y, sample_weight or None), ready for its way."""
+    return Parcel(part)
 
 
 def _check_partitions(values: Any, name: str, n_parts: int) -> None:
