@@ -22,9 +22,6 @@ constexpr int64_t kMostTasks = 16;
 constexpr int64_t kFewestChunks = 8;
 // Room for the partial results of all tasks.
 constexpr int64_t kMostBytes = int64_t{1} << 27;
-// Products of more than two classes are left out of a chunk where the rows say next to nothing of
-// them: all that is left out together is at most this share of what these classes have.
-constexpr double kNegligible = 1e-3;
 
 uint64_t mixed(uint64_t x) {  // splitmix64
     x += 0x9E3779B97F4A7C15u;
@@ -163,8 +160,8 @@ class Products {
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
-    // out[i * stride + k] += sum over `length` rows of a[i] q b[k], where q is 1 if it is null; if `half`,
-    // only for k >= i.
+    // out[i * stride + k] += sum over `length` rows of a[i] q b[k], where q is 1 if it is null; if
+    // `half`, only for k >= i.
     void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
              const double* q, int length, bool half, double* out, int64_t stride) {
         poll();
@@ -183,9 +180,8 @@ class Products {
 class CurvatureTask {
   public:
     CurvatureTask(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
-                  const std::vector<int64_t>& chosen, const std::vector<double>& limits, double* out)
+                  const std::vector<int64_t>& chosen, double* out)
         : evidence_(evidence),
-          limits_(limits),
           weights_(weights),
           loss_(loss),
           chosen_(chosen),
@@ -198,9 +194,7 @@ class CurvatureTask {
           q_(kRows),
           weight_(kRows),
           squares_(kRows),
-          turned_(static_cast<size_t>(evidence.classes()) * kRows),
-          sum_(evidence.classes()),
-          most_(evidence.classes()) {
+          turned_(static_cast<size_t>(evidence.classes()) * kRows) {
         const int columns = evidence.columns();
         by_class_.resize(evidence.classes());
         first_.assign(evidence.classes() + 1, 0);
@@ -213,17 +207,6 @@ class CurvatureTask {
                 first_[c + 1] = first_[c] + static_cast<int64_t>(by_class_[c].size());
         }
         tied_ = tied;
-    }
-
-    // Adds what the rows say of each class: the sum of its own second derivatives.
-    void add_totals(const Chunk& chunk, double* totals) {
-        load(chunk);
-        const int pad = evidence_.pad();
-        for (size_t k = 0; k < chunk.rows.size(); ++k) {
-            const double* p = p_.data() + k * pad;
-            const double weight = chunk_.weight(chunk, static_cast<int>(k));
-            for (int c = 0; c < evidence_.classes(); ++c) totals[c] += weight * p[c] * (1 - p[c]);
-        }
     }
 
     void add(const Chunk& chunk) {
@@ -264,8 +247,7 @@ class CurvatureTask {
     // The probabilities of a class, row by row.
     double* by_row(int c) { return turned_.data() + int64_t{c} * kRows; }
 
-    // Puts probabilities and weights of rows in vectors, with weights of zero at their end; and
-    // what the rows say of each class at the most.
+    // Puts probabilities and weights of rows in vectors, with zeros at their end.
     void turn(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
         std::fill(weight_.begin(), weight_.end(), 0.0);
@@ -273,28 +255,12 @@ class CurvatureTask {
         for (int k = 0; k < count; ++k) weight_[k] = chunk_.weight(chunk, k);
         for (int c = 0; c < evidence_.classes(); ++c) {
             double* to = by_row(c);
-            double sum = 0, most = 0;
             for (int k = 0; k < count; ++k) {
                 to[k] = p_[k * pad + c];
                 squares_[k] += to[k] * to[k];
-                sum += weight_[k] * to[k];
-                most = std::max(most, to[k]);
             }
             std::fill(to + count, to + chunk.length(), 0.0);
-            sum_[c] = sum;
-            most_[c] = most;
         }
-    }
-
-    // Whether the rows say next to nothing of two classes together.
-    bool says_nothing(int c, int d, int length) const {
-        if (limits_.empty()) return false;
-        const double limit = limits_[c] * limits_[d];
-        if (c != d) return std::min(sum_[c] * most_[d], sum_[d] * most_[c]) <= limit;
-        double sum = 0;
-        const double* one = turned_.data() + int64_t{c} * kRows;
-        for (int k = 0; k < length; ++k) sum += weight_[k] * one[k] * (1 - one[k]);
-        return sum <= limit;
     }
 
     void add_by_class(const Chunk& chunk) {
@@ -303,7 +269,7 @@ class CurvatureTask {
             if (by_class_[c].empty()) continue;
             const auto a = vectors(c);
             for (int d = c; d < evidence_.classes(); ++d) {
-                if (by_class_[d].empty() || says_nothing(c, d, chunk.length())) continue;
+                if (by_class_[d].empty()) continue;
                 between(c, d, chunk.length());
                 products_.add(a, vectors(d), q_.data(), chunk.length(), c == d,
                               out_ + first_[c] * size_ + first_[d], size_);
@@ -335,7 +301,6 @@ class CurvatureTask {
     }
 
     const Evidence& evidence_;
-    const std::vector<double>& limits_;
     const double* weights_;
     LossKind loss_;
     bool tied_;
@@ -346,7 +311,7 @@ class CurvatureTask {
     Products products_;
     std::vector<std::vector<int64_t>> by_class_;
     std::vector<int64_t> first_;
-    std::vector<double> p_, log_own_, q_, weight_, squares_, turned_, sum_, most_;
+    std::vector<double> p_, log_own_, q_, weight_, squares_, turned_;
 };
 
 // Calls work(task, chunk range) with room for `size` numbers for each task, and adds the parts up.
@@ -366,26 +331,6 @@ void summed(int64_t chunks, int64_t size, int64_t cells, double* out, Work&& wor
         for (int64_t i = 0; i < size; ++i) out[i] += parts[task * size + i];
 }
 
-// For each class a number: the products of two classes are negligible in a chunk where they add up
-// to no more than the product of their numbers.
-std::vector<double> negligible(const Evidence& evidence, const double* weights,
-                               const std::vector<Chunk>& chunks) {
-    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
-    const int classes = evidence.classes();
-    const std::vector<int64_t> none;
-    const std::vector<double> no_limits;
-    std::vector<double> out(classes);
-    const int64_t cells = n_chunks * kRows * classes * evidence.columns();
-    summed(n_chunks, classes, cells, out.data(),
-           [&](double* part, int64_t, int64_t first, int64_t end) {
-               CurvatureTask task(evidence, weights, LossKind::log, false, none, no_limits, nullptr);
-               for (int64_t i = first; i < end; ++i) task.add_totals(chunks[i], part);
-           });
-    for (double& total : out)
-        total = std::sqrt(kNegligible * total / static_cast<double>(std::max<int64_t>(1, n_chunks)));
-    return out;
-}
-
 }  // namespace
 
 void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
@@ -394,12 +339,9 @@ void curvature(const Evidence& evidence, const double* weights, LossKind loss, b
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const int64_t size = static_cast<int64_t>(chosen.size());
     const int64_t cells = n_chunks * kRows * size * (tied ? evidence.classes() : 1);
-    std::vector<double> limits;
-    if (!tied && loss == LossKind::log && evidence.classes() > 2)
-        limits = negligible(evidence, weights, chunks);
     summed(n_chunks, size * size, cells, out,
            [&](double* part, int64_t, int64_t first, int64_t end) {
-               CurvatureTask task(evidence, weights, loss, tied, chosen, limits, part);
+               CurvatureTask task(evidence, weights, loss, tied, chosen, part);
                for (int64_t i = first; i < end; ++i) task.add(chunks[i]);
            });
     double looked_at = 0;
