@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.parts.batches import fit_batches
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -33,6 +34,7 @@ __all__ = [
     "Scorecard",
     "TableError",
     "__version__",
+    "fit_batches",
     "load",
     "save",
     "to_javascript",
@@ -45,6 +47,7 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(("to_javascript", "to_python", "to_sql"), "lessnaive.deploy"),
     **dict.fromkeys(
@@ -58,8 +61,7 @@ _PLACES = {
 _ROOMS = (
     *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
     *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
-    "table",
-    "validation",
+    *("parts", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

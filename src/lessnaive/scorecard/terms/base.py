@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.drawing import Drawing, bars_of_rows
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
 from lessnaive.scorecard.terms.formulas import Formula
 from lessnaive.scorecard.terms.single_values import Finder, unknown
@@ -356,6 +357,20 @@ class Term(ABC):
         -------
         iterator of TermRow
         """
+
+    def drawing(self, kinds: Sequence[Kind]) -> Drawing:
+        """Return what the term looks like: by default a bar for each line of :meth:`rows`.
+
+        Parameters
+        ----------
+        kinds : sequence of Kind
+            What the columns of the schema hold.
+
+        Returns
+        -------
+        Bars, Curve or HeatMap
+        """
+        return bars_of_rows(list(self.rows(kinds)))
 
     @abstractmethod
     def to_plain(self) -> dict[str, Any]:
