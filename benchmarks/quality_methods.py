@@ -184,6 +184,12 @@ OURS: dict[str, Callable[[], Any]] = {
     "FractionalNB": lambda: lessnaive.FractionalNB(),
     "AveragedNB": lambda: lessnaive.AveragedNB(),
     "NaiveBayes": lambda: lessnaive.NaiveBayes(),
+    "SelectiveNB": lambda: lessnaive.SelectiveNB(),
+    "RelevanceWeightedNB": lambda: lessnaive.RelevanceWeightedNB(),
+    "AttributeWeightedNB": lambda: lessnaive.AttributeWeightedNB(),
+    "StagewiseNB": lambda: lessnaive.StagewiseNB(),
+    "GroupLassoNB": lambda: lessnaive.GroupLassoNB(),
+    "HybridLRNB": lambda: lessnaive.HybridLRNB(),
 }
 #: All methods by name.
 METHODS: dict[str, Callable[[], Any]] = {

@@ -7,6 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.deploy import to_javascript, to_python, to_sql
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.parts.batches import fit_batches
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -32,8 +34,12 @@ __all__ = [
     "Scorecard",
     "TableError",
     "__version__",
+    "fit_batches",
     "load",
     "save",
+    "to_javascript",
+    "to_python",
+    "to_sql",
 ]
 
 _PLACES = {
@@ -41,7 +47,9 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("to_javascript", "to_python", "to_sql"), "lessnaive.deploy"),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
@@ -51,9 +59,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stream", "table"),
-    "validation",
+    *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
+    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
+    *("parts", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

@@ -5,7 +5,7 @@ not needed)::
 
     python tests/oracles/make_cfs_subsets.py DATA_HOME
 
-DATA_HOME is a folder with a ``manifest.json`` as :func:`lessnaive.datasets.fetch` reads it. The
+DATA_HOME is a folder with a ``manifest.json`` as :func:`lessnaive.datasets.load` reads it. The
 result goes to ``cfs_subsets.json`` beside this file: for each table and each search the columns
 that WEKA selects and the merit of the subset before locally predictive columns are added.
 

@@ -4,7 +4,7 @@ Run it where Orange is installed (``pip install Orange3``; lessnaive is not need
 
     python tests/oracles/make_mdlp_cuts.py DATA_HOME
 
-DATA_HOME is a folder with a ``manifest.json`` as :func:`lessnaive.datasets.fetch` reads it. The
+DATA_HOME is a folder with a ``manifest.json`` as :func:`lessnaive.datasets.load` reads it. The
 result goes to ``mdlp_cuts.json`` beside this file: for each table the number of rows, and for each
 numeric column the cut points as Orange gives them. Gaps stay gaps: Orange leaves them out of a
 column, as we do. Variables are formatted with all their digits, because Orange rounds cut points

@@ -26,6 +26,16 @@ _PLACES = {
     ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
+    "export": (
+        "lessnaive.cli.export_command",
+        "export_command",
+        "Write a model for use elsewhere: SQL, Python, JavaScript.",
+    ),
+    "datasets": (
+        "lessnaive.cli.datasets_command",
+        "datasets_command",
+        "List the tables that can be had by name.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 

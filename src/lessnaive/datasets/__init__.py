@@ -1,6 +1,10 @@
 """Example tables: one that comes with the package, and a way to get others."""
 
-from lessnaive.datasets.fetching import fetch
+from lessnaive.datasets.catalogue import TableInfo, available
+from lessnaive.datasets.loading import load
 from lessnaive.datasets.penguins import load_penguins
 
-__all__ = ["fetch", "load_penguins"]
+# The former name of load.
+fetch = load
+
+__all__ = ["TableInfo", "available", "load", "load_penguins"]
