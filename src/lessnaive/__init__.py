@@ -7,6 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.arena import compare
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -32,6 +33,7 @@ __all__ = [
     "Scorecard",
     "TableError",
     "__version__",
+    "compare",
     "load",
     "save",
 ]
@@ -41,6 +43,7 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "compare": "lessnaive.arena",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(
         (
@@ -51,7 +54,17 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
+    *(
+        "arena",
+        "datasets",
+        "encoding",
+        "evidence",
+        "exceptions",
+        "export",
+        "likelihood",
+        "loss",
+        "models",
+    ),
     *("penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream", "table"),
     "validation",
 )

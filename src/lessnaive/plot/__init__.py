@@ -2,6 +2,7 @@
 
 from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.coefficients import CoefficientsDisplay
+from lessnaive.plot.comparison import ComparisonDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.critical_difference import CriticalDifferenceDisplay
 from lessnaive.plot.group_path import GroupPathDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "BinningDisplay",
     "CVSurfaceDisplay",
     "CoefficientsDisplay",
+    "ComparisonDisplay",
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "GroupPathDisplay",
