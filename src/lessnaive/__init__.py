@@ -8,6 +8,7 @@ from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lessnaive.arena import compare
+    from lessnaive.deploy import to_javascript, to_python, to_sql
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.parts.batches import fit_batches
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -34,8 +36,12 @@ __all__ = [
     "TableError",
     "__version__",
     "compare",
+    "fit_batches",
     "load",
     "save",
+    "to_javascript",
+    "to_python",
+    "to_sql",
 ]
 
 _PLACES = {
@@ -44,7 +50,9 @@ _PLACES = {
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
     "compare": "lessnaive.arena",
+    "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("to_javascript", "to_python", "to_sql"), "lessnaive.deploy"),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
@@ -54,19 +62,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *(
-        "arena",
-        "datasets",
-        "encoding",
-        "evidence",
-        "exceptions",
-        "export",
-        "likelihood",
-        "loss",
-        "models",
-    ),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream", "table"),
-    "validation",
+    *("arena", "datasets", "deploy", "encoding", "evidence", "exceptions", "export"),
+    *("likelihood", "loss", "models", "parts", "penalty", "plot", "river", "scorecard"),
+    *("selection", "solver", "stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

@@ -31,6 +31,11 @@ _PLACES = {
     ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
+    "export": (
+        "lessnaive.cli.export_command",
+        "export_command",
+        "Write a model for use elsewhere: SQL, Python, JavaScript.",
+    ),
     "datasets": (
         "lessnaive.cli.datasets_command",
         "datasets_command",

@@ -41,6 +41,9 @@ class ScorecardModel:
         """Probability of each class for each row."""
         return self.scorecard_.probability(X)
 
+    def _predictor(self) -> Scorecard:
+        return self.scorecard_
+
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row."""
         return self.scorecard_.log_probability(X)

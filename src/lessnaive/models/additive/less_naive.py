@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,9 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.table.class_weight import class_factors
 from lessnaive.table.training import Training, read_training, warn_of_empty
 from lessnaive.validation.cross_validation import progress, split_rows
+
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = ["LessNaiveClassifier"]
 
@@ -141,6 +144,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     'bill_length_mm'
     """
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "pairs": [Interval(Integral, 0, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype", "all"}), "array-like", None],
@@ -204,7 +208,20 @@ class LessNaiveClassifier(ScorecardClassifier):
         LessNaiveClassifier
             The estimator itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features).cached()
+        self._learn(read_training(X, y, sample_weight, self.categorical_features))
+        return self
+
+    @fitting
+    def _fit_parts(self, training: PartedTraining) -> Self:
+        """Fit the model to a table in parts, which come together."""
+        self._learn(training.whole(type(self).__name__))
+        return self
+
+    def _weight_of_classes(self) -> None:
+        """Return None: what classes weigh is looked at later."""
+
+    def _learn(self, training: Training) -> None:
+        training = training.cached()
         folds = self._folds(training)
         training, folds = _present(training, folds)
         by_class = _class_weights(self.class_weight, training)
@@ -236,7 +253,6 @@ class LessNaiveClassifier(ScorecardClassifier):
                 f"promised less than tol={self.tol:g} per row: increase max_iter, or tol.",
                 ConvergenceWarning,
             )
-        return self
 
     @property
     def importances_(self) -> Floats:

@@ -1,0 +1,87 @@
+"""The command that writes a model for use elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from lessnaive.cli.command_class import Command
+from lessnaive.cli.display import Display
+from lessnaive.cli.errors import InputError
+from lessnaive.cli.options import model_argument, output_option
+from lessnaive.cli.prediction import read_model
+from lessnaive.cli.writing import check_output
+from lessnaive.export.writing import whole_file
+
+__all__ = ["export_command"]
+
+# By target: the function that makes it, and the options that it takes.
+_TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "sql": ("to_sql", ("dialect", "table", "keep")),
+    "python": ("to_python", ()),
+    "javascript": ("to_javascript", ()),
+}
+_DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "mysql", "tsql")
+
+
+@click.command("export", cls=Command)
+@model_argument
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(_TARGETS)),
+    required=True,
+    help="What to write: a query, one file of Python without dependencies, or an ES module of "
+    "JavaScript.",
+)
+@click.option("--dialect", type=click.Choice(_DIALECTS), help="The database, for sql.")
+@click.option(
+    "--table", metavar="NAME", help="The table to predict, for sql, as in schema.table; else data."
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of the table in front of the predictions, for sql, such as its key. May be "
+    "given several times.",
+)
+@output_option("The file to write; without it, text goes to standard output.", required=False)
+def export_command(model_path: str, target: str, output: str | None, **given: Any) -> None:
+    r"""Write the model in the file MODEL as something that predicts without lessnaive.
+
+    Missing values and categories that the model has never seen are treated as by lessnaive itself,
+    and the probabilities are the same.
+
+    \b
+    Examples:
+      lessnaive export model.json --to sql --dialect postgres --table customers --keep id
+      lessnaive export model.json --to python -o model.py
+      python model.py < rows.csv > predictions.csv
+      lessnaive export model.json --to javascript -o model.mjs
+    """
+    import lessnaive
+
+    if output is not None:
+        check_output(output)
+    function, options = _TARGETS[target]
+    stray = [name for name, value in given.items() if value and name not in options]
+    if stray:
+        raise InputError(f"--{stray[0]} does not go with --to {target}.")
+    if "dialect" in options and given["dialect"] is None:
+        raise InputError(f"--to sql needs --dialect: {', '.join(_DIALECTS)}.")
+    model = read_model(model_path)
+    chosen = {name: value for name, value in given.items() if value}
+    try:
+        text = getattr(lessnaive, function)(model, **chosen)
+    except (ImportError, TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
+    data = text.encode()
+    if output is None or output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with whole_file(output) as file:
+        file.write(data)
+    Display().line(f"wrote {output}")
