@@ -7,7 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from lessnaive.deploy import to_javascript, to_python, to_sql
+    from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -38,6 +38,7 @@ __all__ = [
     "load",
     "save",
     "to_javascript",
+    "to_onnx",
     "to_python",
     "to_sql",
 ]
@@ -49,7 +50,7 @@ _PLACES = {
     "Scorecard": "lessnaive.scorecard",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
-    **dict.fromkeys(("to_javascript", "to_python", "to_sql"), "lessnaive.deploy"),
+    **dict.fromkeys(("to_javascript", "to_onnx", "to_python", "to_sql"), "lessnaive.deploy"),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
