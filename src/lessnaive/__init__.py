@@ -7,6 +7,7 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.arena import compare
     from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
@@ -34,6 +35,7 @@ __all__ = [
     "Scorecard",
     "TableError",
     "__version__",
+    "compare",
     "fit_batches",
     "load",
     "save",
@@ -48,6 +50,7 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "compare": "lessnaive.arena",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(("to_javascript", "to_onnx", "to_python", "to_sql"), "lessnaive.deploy"),
@@ -60,9 +63,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
-    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
-    *("parts", "table", "validation"),
+    *("arena", "datasets", "deploy", "encoding", "evidence", "exceptions", "export"),
+    *("likelihood", "loss", "models", "parts", "penalty", "plot", "river", "scorecard"),
+    *("selection", "solver", "stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.evaluation import METRICS, Evaluation, Predictions
+from lessnaive.cli.evaluation import Evaluation
 from lessnaive.cli.prediction import read_rows
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import check_roles, read_weights
+from lessnaive.validation.predictions import METRICS, Predictions
 
 __all__ = ["LabelledRows", "evaluate_model", "read_labelled_rows"]
 
