@@ -20,6 +20,7 @@ __all__ = ["export_command"]
 # By target: the function that makes it, and the options that it takes.
 _TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sql": ("to_sql", ("dialect", "table", "keep")),
+    "onnx": ("to_onnx", ("precision",)),
     "python": ("to_python", ()),
     "javascript": ("to_javascript", ()),
 }
@@ -33,8 +34,8 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
     "target",
     type=click.Choice(list(_TARGETS)),
     required=True,
-    help="What to write: a query, one file of Python without dependencies, or an ES module of "
-    "JavaScript.",
+    help="What to write: a query, an ONNX graph, one file of Python without dependencies, or an ES "
+    "module of JavaScript.",
 )
 @click.option("--dialect", type=click.Choice(_DIALECTS), help="The database, for sql.")
 @click.option(
@@ -46,6 +47,11 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
     metavar="COLUMN",
     help="A column of the table in front of the predictions, for sql, such as its key. May be "
     "given several times.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["double", "float"]),
+    help="The type of numbers, for onnx; else double.",
 )
 @output_option("The file to write; without it, text goes to standard output.", required=False)
 def export_command(model_path: str, target: str, output: str | None, **given: Any) -> None:
@@ -71,13 +77,15 @@ def export_command(model_path: str, target: str, output: str | None, **given: An
         raise InputError(f"--{stray[0]} does not go with --to {target}.")
     if "dialect" in options and given["dialect"] is None:
         raise InputError(f"--to sql needs --dialect: {', '.join(_DIALECTS)}.")
+    if output is None and target == "onnx":
+        raise InputError("--to onnx needs -o: what it writes is no text.")
     model = read_model(model_path)
     chosen = {name: value for name, value in given.items() if value}
     try:
-        text = getattr(lessnaive, function)(model, **chosen)
+        made = getattr(lessnaive, function)(model, **chosen)
     except (ImportError, TypeError, ValueError) as error:
         raise InputError(str(error)) from None
-    data = text.encode()
+    data = made.encode() if isinstance(made, str) else made.SerializeToString()
     if output is None or output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
