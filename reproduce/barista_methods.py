@@ -83,8 +83,9 @@ def _weighted(weights: str, loss: str) -> Callable[[], Any]:
     )
 
 
-#: Estimators by name. All but the last see the same bins (MDLP); penalties are chosen by log-loss, in folds of
-#: the training rows: from the paper's grid, or along l1 from the value that leaves nothing.
+#: Estimators by name. All but the last see the same bins (MDLP); penalties are chosen by log-loss,
+#: in folds of the training rows: from the paper's grid, or along l1 from the value that leaves
+#: nothing.
 METHODS: dict[str, Callable[[], Any]] = {
     "NB": lambda: NaiveBayes(numeric="mdlp"),
     "WANBIA": _weighted("shared", "log"),

@@ -41,6 +41,11 @@ _PLACES = {
         "datasets_command",
         "List the tables that can be had by name.",
     ),
+    "reproduce": (
+        "lessnaive.cli.reproduce_command",
+        "reproduce_command",
+        "Measure anew what papers have printed.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 
