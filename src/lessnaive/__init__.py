@@ -8,7 +8,7 @@ from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lessnaive.arena import compare
-    from lessnaive.deploy import to_javascript, to_python, to_sql
+    from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql, to_xlsx
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -40,8 +40,10 @@ __all__ = [
     "load",
     "save",
     "to_javascript",
+    "to_onnx",
     "to_python",
     "to_sql",
+    "to_xlsx",
 ]
 
 _PLACES = {
@@ -52,7 +54,9 @@ _PLACES = {
     "compare": "lessnaive.arena",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
-    **dict.fromkeys(("to_javascript", "to_python", "to_sql"), "lessnaive.deploy"),
+    **dict.fromkeys(
+        ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
+    ),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),

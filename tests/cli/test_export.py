@@ -39,10 +39,27 @@ def test_sql(well, model):
         assert row[2:] == pytest.approx(list(map(float, probabilities)), abs=1e-12)
 
 
+def test_onnx(well, model):
+    onnx = pytest.importorskip("onnx")
+    well("export", model, "--to", "onnx", "--precision", "float", "-o", "m.onnx")
+    graph = onnx.load("m.onnx")
+    assert graph.graph.output[1].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+
+
+def test_xlsx(well, model):
+    openpyxl = pytest.importorskip("openpyxl")
+    well("export", model, "--to", "xlsx", "--rows", "3", "-o", "m.xlsx")
+    sheet = openpyxl.load_workbook("m.xlsx")["Inputs"]
+    assert sheet.max_row == 4
+    assert sheet["A1"].value == "island"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--to", "python", "--dialect", "duckdb"], "--dialect does not go with --to python."),
+        (["--to", "onnx"], "--to onnx needs -o: what it writes is no text."),
+        (["--to", "onnx", "--keep", "year"], "--keep does not go with --to onnx."),
         (
             ["--to", "sql"],
             "--to sql needs --dialect: duckdb, postgres, sqlite, bigquery, snowflake, spark, "
