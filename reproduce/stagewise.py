@@ -90,8 +90,8 @@ def run(
     out: Path,
     repetitions: int,
     smoothing: float,
-    data: Sequence[str] = (*SCENARIOS, *QUARTILES),
-    methods: Sequence[str] = tuple(METHODS),
+    data: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Measure what has not been measured yet; return all of it."""
     out.mkdir(parents=True, exist_ok=True)
@@ -99,11 +99,12 @@ def run(
     results = read(file)
     done = {(r["data"], r["method"], r["repetition"]) for r in results}
     options = {"smoothing": smoothing, "priors": "empirical"}
-    present = [method for method in methods if make(method, options) is not None]
+    wanted = (*SCENARIOS, *QUARTILES) if data is None else data
+    present = [method for method in methods or METHODS if make(method, options) is not None]
     jobs = [
         (name, method, repetition)
         for repetition in range(repetitions)
-        for name in data
+        for name in wanted
         for method in present
         if (name, method, repetition) not in done
     ]
