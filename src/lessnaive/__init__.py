@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -30,10 +31,12 @@ __all__ = [
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
+    "Report",
     "Scorecard",
     "TableError",
     "__version__",
     "load",
+    "report",
     "save",
     "to_javascript",
     "to_python",
@@ -44,6 +47,7 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(("to_javascript", "to_python"), "lessnaive.deploy"),
     **dict.fromkeys(
@@ -56,9 +60,8 @@ _PLACES = {
 }
 _ROOMS = (
     *("datasets", "deploy", "encoding", "evidence", "exceptions", "export", "likelihood", "loss"),
-    *("models", "penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream"),
-    "table",
-    "validation",
+    *("models", "penalty", "plot", "reporting", "river", "scorecard", "selection", "solver"),
+    *("stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__
