@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.progress import Progress
 from sklearn.utils.parallel import Parallel, delayed
 
+from lessnaive.arena.journal import ResultFile
 from reproduce.barista_cells import FOLDS, Cell, measure
 from reproduce.barista_methods import METHODS
 from reproduce.barista_report import write_report
-from reproduce.cache import ResultFile
 from reproduce.tables import make_console
 
 # Those of the paper, the fastest first.

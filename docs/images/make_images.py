@@ -37,7 +37,9 @@ def shoot(browser, path: Path, name: str, width: int, height: int, part: str, th
     browser.run("document.querySelector('header').style.position = 'static'")
     browser.draw_all()
     browser.run("document.querySelectorAll('.numbers').forEach((one) => { one.open = false; })")
-    top = browser.run("return document.querySelector(arguments[0]).getBoundingClientRect().top", part)
+    top = browser.run(
+        "return document.querySelector(arguments[0]).getBoundingClientRect().top", part
+    )
     clip = {"x": 0, "y": max(0, top + browser.run("return scrollY")), "width": width}
     clip |= {"height": height, "scale": 1}
     options = {"captureBeyondViewport": True, "clip": clip}

@@ -17,7 +17,7 @@ from lessnaive import NaiveBayes
 from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.training import TrainingData
 from lessnaive.datasets import load_penguins
-from lessnaive.validation.measuring import METRICS, Predictions
+from lessnaive.validation.predictions import METRICS, Predictions
 
 
 def brier(y, probabilities, classes):

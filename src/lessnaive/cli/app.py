@@ -24,12 +24,17 @@ _PLACES = {
         "evaluate_command",
         "Measure how well a model predicts unseen rows of TABLE.",
     ),
+    "compare": (
+        "lessnaive.cli.compare_command",
+        "compare_command",
+        "Compare models on TABLE: which is best, which are not worse?",
+    ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
     "export": (
         "lessnaive.cli.export_command",
         "export_command",
-        "Write a model for use elsewhere: Python, JavaScript.",
+        "Write a model for use elsewhere: SQL, ONNX, Python, JavaScript.",
     ),
     "datasets": (
         "lessnaive.cli.datasets_command",

@@ -22,7 +22,7 @@ from lessnaive.validation.cross_validation import (
     split_rows,
     summarize,
 )
-from lessnaive.validation.measuring import METRICS, Predictions
+from lessnaive.validation.predictions import METRICS, Predictions
 
 __all__ = ["Evaluation", "evaluate", "is_worse"]
 

@@ -16,7 +16,7 @@ from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
 from lessnaive.scorecard.terms import TermRow
 from lessnaive.validation.cross_validation import summarize
-from lessnaive.validation.measuring import METRICS
+from lessnaive.validation.predictions import METRICS
 
 __all__ = ["show_evaluation", "show_explanation", "show_model"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import repeat
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,9 @@ from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema
 from lessnaive.table.training import Training, warn_of_empty
+
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = [
     "CLASS_WEIGHT_CONSTRAINTS",
@@ -178,7 +182,7 @@ class NaiveBayesStatistics:
 
 
 def count_table(
-    settings: EvidenceSettings, training: Training, *, allow_empty: bool = False
+    settings: EvidenceSettings, training: Training | PartedTraining, *, allow_empty: bool = False
 ) -> NaiveBayesStatistics:
     """Count what the settings ask for, having found bins and groups where they ask for these.
 
@@ -186,7 +190,7 @@ def count_table(
     ----------
     settings : EvidenceSettings
         Which likelihood each kind of column has.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     allow_empty : bool, default=False
         Whether columns without a single value are passed over in silence; otherwise one warning
@@ -196,36 +200,59 @@ def count_table(
     -------
     NaiveBayesStatistics
     """
-    schema, n_classes = training.schema, len(training.classes)
+    schema = training.schema
     binnings = _binnings(settings, training)
-    others = {
-        j: _empty(schema, j, n_classes, settings) for j in range(len(schema)) if j not in binnings
-    }
-    rows = training.labels, training.weights
-    update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
+    places = [j for j in range(len(schema)) if j not in binnings]
+    class_count, counted = training.total(partial(_count_rows, settings, places), _merged)
+    others = dict(zip(places, counted, strict=True))
     if not allow_empty:
         names = [schema.names[j] for j, column in others.items() if not column.has_values()]
         warn_of_empty(names, len(schema))
-    class_count = np.zeros((1, n_classes))
-    everything = np.broadcast_to(np.uint8(0), len(training.labels))
-    _core.count([everything], [0], *rows, [class_count])
     columns: list[ColumnStatistics] = [
         binnings[j] if j in binnings else others[j] for j in range(len(schema))
     ]
-    return NaiveBayesStatistics(schema, training.classes, class_count[0], columns)
+    return NaiveBayesStatistics(schema, training.classes, class_count, columns)
 
 
-def _binnings(settings: EvidenceSettings, training: Training) -> dict[int, Binning]:
+def _count_rows(
+    settings: EvidenceSettings, places: Sequence[int], training: Training
+) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
+    """Return the class counts of rows, and the statistics of some columns that have no bins."""
+    n_classes, rows = len(training.classes), (training.labels, training.weights)
+    columns = [_empty(training.schema, j, n_classes, settings) for j in places]
+    update_all(columns, [training.table.columns[j] for j in places], *rows)
+    class_count = np.zeros((1, n_classes))
+    everything = np.broadcast_to(np.uint8(0), len(training.labels))
+    _core.count([everything], [0], *rows, [class_count])
+    return class_count[0], columns
+
+
+def _merged(
+    one: tuple[NDArray[np.float64], list[AdditiveStatistics]],
+    other: tuple[NDArray[np.float64], list[AdditiveStatistics]],
+) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
+    for column, more in zip(one[1], other[1], strict=True):
+        column.merge(more)
+    return one[0] + other[0], one[1]
+
+
+def _binnings(
+    settings: EvidenceSettings, training: Training | PartedTraining
+) -> dict[int, Binning]:
     """Return the bins and groups that the settings ask for, by the place of the column."""
     binned, grouped = settings.numeric in get_args(Discretization), settings.categorical == "modl"
     if not (binned or grouped):
         return {}
-    return find_binnings(
-        training,
-        cast(Discretization, settings.numeric) if binned else None,
-        group=grouped,
-        use_missing=settings.missing == "category",
-        n_bins=settings.n_bins,
+    numeric = cast(Discretization, settings.numeric) if binned else None
+    use_missing = settings.missing == "category"
+    if isinstance(training, Training):
+        return find_binnings(
+            training, numeric, group=grouped, use_missing=use_missing, n_bins=settings.n_bins
+        )
+    from lessnaive.evidence.bins_of_parts import find_binnings_of_parts
+
+    return find_binnings_of_parts(
+        training, numeric, group=grouped, use_missing=use_missing, n_bins=settings.n_bins
     )
 
 
@@ -246,7 +273,11 @@ class LearnedNaiveBayes(NamedTuple):
 
 
 def learn_naive_bayes(
-    settings: EvidenceSettings, training: Training, model: str, *, allow_empty: bool = False
+    settings: EvidenceSettings,
+    training: Training | PartedTraining,
+    model: str,
+    *,
+    allow_empty: bool = False,
 ) -> LearnedNaiveBayes:
     """Learn naive Bayes from a table.
 
@@ -254,7 +285,7 @@ def learn_naive_bayes(
     ----------
     settings : EvidenceSettings
         How.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     model : str
         The name of the model that the scorecard is for.

@@ -139,6 +139,15 @@ class ValueCounts(AdditiveStatistics):
         places = self.places(levels)
         self.gather(levels, places, table, np.flatnonzero((places < 0) & table[1:].any(axis=1)))
 
+    def merge(self, other: Self) -> None:
+        """Add the counts of other rows."""
+        places = self.places(other.levels)
+        table = self.spread(places)
+        table[0] += other.missing
+        table[1:] += other.counts
+        self.gather(other.levels, places, table, np.flatnonzero(places < 0))
+        self.rest = self.rest + other.rest
+
     def term(
         self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0
     ) -> TableTerm:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from lessnaive._sklearn import checked_fit
+from lessnaive._sklearn import check_parameters, checked_fit
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.card import MOST_OBSERVED
 from lessnaive.table import Schema
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import read_training
+
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = ["OneBlasThread", "Predictor", "ScorecardClassifier", "by_one_blas_thread", "fitting"]
 
@@ -114,6 +118,9 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     predictions follow from it.
     """
 
+    #: Whether ``_learn`` takes a table in parts too.
+    _learns_from_parts: ClassVar[bool] = False
+
     categorical_features: Any
     classes_: NDArray[Any]
     _scorecard: Scorecard | None
@@ -137,16 +144,41 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
-        class_weight = getattr(self, "class_weight", None)
+        class_weight = self._weight_of_classes()
         training = read_training(X, y, sample_weight, self.categorical_features, class_weight)
         self._learn(training)
         table = training.table
         self.scorecard_.observe(table.columns, table.n_rows, training.weights)
         return self
 
-    def _learn(self, training: Training) -> None:
-        """Learn from rows; if that fails, the estimator is as it was."""
+    def _weight_of_classes(self) -> Any:
+        """Return what the weights of rows are multiplied by, class by class."""
+        return getattr(self, "class_weight", None)
+
+    def _learn(self, training: Any) -> None:
+        """Learn from rows, which may be in parts; if that fails, the estimator is as it was."""
         raise NotImplementedError
+
+    def _check_parts(self) -> None:
+        """Raise TypeError unless the model learns from a table in parts, and has parameters."""
+        if not self._learns_from_parts:
+            raise TypeError(
+                f"{type(self).__name__} does not learn from a table in parts, but NaiveBayes, "
+                "AttributeWeightedNB, BaristaNB, FractionalNB, NBLogistic and LessNaiveClassifier "
+                "do: take one of these, or a table that fits into memory."
+            )
+        check_parameters(self)
+
+    @fitting
+    def _fit_parts(self, training: PartedTraining) -> Self:
+        """Fit the model to a table in parts."""
+        self._learn(training)
+        if not all(term.is_counted for term in self.scorecard_.terms):
+            n_rows = int(training.sizes.sum())
+            rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_OBSERVED)).astype(np.intp)
+            some = training.take(rows)
+            self.scorecard_.observe(some.table.columns, len(rows), some.weights)
+        return self
 
     @property
     def scorecard_(self) -> Scorecard:

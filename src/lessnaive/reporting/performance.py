@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from lessnaive.reporting.numbers import short
 from lessnaive.validation.calibration import calibration_error, reliability
-from lessnaive.validation.measuring import METRICS, measure
+from lessnaive.validation.measuring import measure
 from lessnaive.validation.metrics import auc
+from lessnaive.validation.predictions import METRICS
 
 __all__ = ["class_curves", "measure_performance"]
 

@@ -28,10 +28,10 @@ from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import RowsOfColumn, infinite_value
 from lessnaive.table.making import Backend, make_frame
 
-__all__ = ["Scorecard"]
+__all__ = ["MOST_OBSERVED", "Scorecard"]
 
-# Averages over more rows would be no better.
-_MOST_OBSERVED = 1 << 17
+#: Averages over more rows would be no better.
+MOST_OBSERVED = 1 << 17
 _OUTPUTS = {"joint": 0, "log_probability": 1, "probability": 2}
 
 
@@ -180,8 +180,8 @@ class Scorecard:
             Weights of the rows.
         """
         n_classes = len(self.classes)
-        if n_rows > _MOST_OBSERVED and not all(term.is_counted for term in self.terms):
-            rows = np.linspace(0, n_rows - 1, _MOST_OBSERVED).astype(np.intp)
+        if n_rows > MOST_OBSERVED and not all(term.is_counted for term in self.terms):
+            rows = np.linspace(0, n_rows - 1, MOST_OBSERVED).astype(np.intp)
             columns = [RowsOfColumn(column, rows) for column in columns]
             n_rows, weights = len(rows), None if weights is None else weights[rows]
         for place, term in enumerate(self.terms):

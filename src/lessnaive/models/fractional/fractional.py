@@ -171,6 +171,7 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
     ['island', 'bill_length_mm', 'flipper_length_mm']
     """
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
         **CLASS_WEIGHT_CONSTRAINTS,
@@ -237,9 +238,7 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         solver = self._make_solver()
         name = type(self).__name__
         learned = learn_naive_bayes(EvidenceSettings.of(self), training, name)
-        problem = FractionalProblem.of(
-            self, learned, training.table.columns, training.labels, training.weights
-        )
+        problem = FractionalProblem.of(self, learned, training)
         search = problem.minimize(solver, self.max_seconds)
         self._warn(search)
         self._adopt(FractionalFit.of(problem, search, learned.statistics.class_count), None)

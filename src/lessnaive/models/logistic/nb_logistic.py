@@ -173,6 +173,7 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
     ((3, 9), 9)
     """
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LOGISTIC_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],

@@ -119,6 +119,7 @@ class AttributeWeightedNB(
 
     _shared: Scorecard | None = field(default=None, init=False)
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WEIGHTING_CONSTRAINTS,
         "weights": [StrOptions({"shared", "class", "mixed"})],

@@ -156,6 +156,7 @@ class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Lea
     ((3, 7), 13)
     """
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WEIGHTING_CONSTRAINTS,
         "penalty": [Penalty, None],

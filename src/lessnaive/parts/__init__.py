@@ -1,0 +1,1 @@
+"""Tables in parts: bigger than memory, or on many machines."""
