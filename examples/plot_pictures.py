@@ -2,8 +2,9 @@
 The pictures people want
 ========================
 
-What does a column do? Why is this row predicted as it is? Which columns matter, and do the probabilities
-mean what they say? Each question has a display, and all are made alike, with ``from_estimator``.
+What does a column do? Why is this row predicted as it is? Which columns matter, and do the
+probabilities mean what they say? Each question has a display, and all are made alike, with
+``from_estimator``.
 """
 
 # %%
@@ -26,8 +27,8 @@ model = LessNaiveClassifier().fit(X[:172], y[:172])
 # %%
 # What a column does
 # ------------------
-# Above 0 the value speaks for a class, below 0 against it. The band shows how sure the counts are, the grey
-# bars where the rows are.
+# Above 0 the value speaks for a class, below 0 against it. The band shows how sure the counts are,
+# the grey bars where the rows are.
 TermDisplay.from_estimator(model, "bill_length_mm")
 
 # %%

@@ -19,7 +19,7 @@ from lessnaive.datasets import load_penguins
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parents[1] / "tests"))
-from browser import start
+from browser import start  # noqa: E402
 
 
 def make_report(path: Path) -> None:
@@ -37,9 +37,8 @@ def shoot(browser, path: Path, name: str, width: int, height: int, part: str, th
     browser.run("document.querySelector('header').style.position = 'static'")
     browser.draw_all()
     browser.run("document.querySelectorAll('.numbers').forEach((one) => { one.open = false; })")
-    top = browser.run(
-        "return document.querySelector(arguments[0]).getBoundingClientRect().top", part
-    )
+    box = "document.querySelector(arguments[0]).getBoundingClientRect()"
+    top = browser.run(f"return {box}.top", part)
     clip = {"x": 0, "y": max(0, top + browser.run("return scrollY")), "width": width}
     clip |= {"height": height, "scale": 1}
     options = {"captureBeyondViewport": True, "clip": clip}

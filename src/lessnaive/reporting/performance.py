@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.reporting.numbers import short
-from lessnaive.validation.calibration import calibration_error, reliability
+from lessnaive.validation.calibration import curve_error, reliability
 from lessnaive.validation.measuring import measure
-from lessnaive.validation.metrics import auc
+from lessnaive.validation.metrics import auc, calibration_error
 from lessnaive.validation.predictions import METRICS
 
 __all__ = ["class_curves", "measure_performance"]
@@ -60,9 +60,6 @@ def measure_performance(
         }
         for c in np.sort(shown).tolist()
     ]
-    error = np.average(
-        [own["calibration_error"] for own in of_class], weights=sizes[np.sort(shown)] + 1e-300
-    )
     return {
         "measures": [
             {
@@ -73,7 +70,7 @@ def measure_performance(
             }
             for metric, value, other in zip(METRICS, measured, baseline, strict=True)
         ],
-        "calibration_error": short(error),
+        "calibration_error": short(calibration_error(probability, known, rows)),
         "n_rows": len(labels),
         "weight": short(rows.sum()),
         "n_unknown": int((labels < 0).sum()),
@@ -127,7 +124,7 @@ def class_curves(
         "share": short(n_hits / max(n_hits + n_false, 1e-300)),
         "auc": short(area),
         "average_precision": short(average) if n_hits else None,
-        "calibration_error": short(calibration_error(found)),
+        "calibration_error": short(curve_error(found)),
         "roc": {"x": short(alarms[kept], 4), "y": short(recall[kept], 4)},
         "precision_recall": {"x": short(recall[kept][1:], 4), "y": short(precision[kept][1:], 4)},
         "lift": {"x": short(taken[kept] / max(taken[-1], 1e-300), 4), "y": short(recall[kept], 4)},
