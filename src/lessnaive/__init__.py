@@ -8,7 +8,7 @@ from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lessnaive.arena import compare
-    from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql
+    from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql, to_xlsx
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -46,6 +46,7 @@ __all__ = [
     "to_onnx",
     "to_python",
     "to_sql",
+    "to_xlsx",
 ]
 
 _PLACES = {
@@ -57,7 +58,9 @@ _PLACES = {
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
-    **dict.fromkeys(("to_javascript", "to_onnx", "to_python", "to_sql"), "lessnaive.deploy"),
+    **dict.fromkeys(
+        ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
+    ),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),

@@ -34,7 +34,7 @@ _PLACES = {
     "export": (
         "lessnaive.cli.export_command",
         "export_command",
-        "Write a model for use elsewhere: SQL, ONNX, Python, JavaScript.",
+        "Write a model for use elsewhere: SQL, ONNX, Excel, Python, JavaScript.",
     ),
     "datasets": (
         "lessnaive.cli.datasets_command",

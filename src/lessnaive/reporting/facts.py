@@ -99,8 +99,8 @@ def _measured(performance: dict[str, Any]) -> list[str]:
     error = performance["calibration_error"]
     words = "about right" if error < 0.03 else "a little off" if error < 0.08 else "off"
     out.append(
-        f"Its probabilities are {words}: on average {100 * error:.1f} percentage points away from "
-        "the shares that were found."
+        f"Its probabilities are {words}: how sure it is differs from how often it is right by "
+        f"{100 * error:.1f} percentage points on average."
     )
     return out
 
