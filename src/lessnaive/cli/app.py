@@ -41,6 +41,11 @@ _PLACES = {
         "datasets_command",
         "List the tables that can be had by name.",
     ),
+    "report": (
+        "lessnaive.cli.report_command",
+        "report_command",
+        "Write an HTML report of a model, to be opened in any browser.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 
