@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
     from lessnaive.parts.batches import fit_batches
+    from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -32,12 +33,14 @@ __all__ = [
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
+    "Report",
     "Scorecard",
     "TableError",
     "__version__",
     "compare",
     "fit_batches",
     "load",
+    "report",
     "save",
     "to_javascript",
     "to_onnx",
@@ -53,6 +56,7 @@ _PLACES = {
     "Scorecard": "lessnaive.scorecard",
     "compare": "lessnaive.arena",
     "fit_batches": "lessnaive.parts.batches",
+    **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(
         ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
@@ -67,8 +71,8 @@ _PLACES = {
 }
 _ROOMS = (
     *("arena", "datasets", "deploy", "encoding", "evidence", "exceptions", "export"),
-    *("likelihood", "loss", "models", "parts", "penalty", "plot", "river", "scorecard"),
-    *("selection", "solver", "stats", "stream", "table", "validation"),
+    *("likelihood", "loss", "models", "parts", "penalty", "plot", "reporting", "river"),
+    *("scorecard", "selection", "solver", "stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__
