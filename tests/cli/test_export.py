@@ -46,6 +46,14 @@ def test_onnx(well, model):
     assert graph.graph.output[1].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
 
 
+def test_xlsx(well, model):
+    openpyxl = pytest.importorskip("openpyxl")
+    well("export", model, "--to", "xlsx", "--rows", "3", "-o", "m.xlsx")
+    sheet = openpyxl.load_workbook("m.xlsx")["Inputs"]
+    assert sheet.max_row == 4
+    assert sheet["A1"].value == "island"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

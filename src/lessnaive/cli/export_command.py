@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,13 +19,22 @@ from lessnaive.export.writing import whole_file
 
 __all__ = ["export_command"]
 
-# By target: the function that makes it, and the options that it takes.
-_TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "sql": ("to_sql", ("dialect", "table", "keep")),
-    "onnx": ("to_onnx", ("precision",)),
-    "python": ("to_python", ()),
-    "javascript": ("to_javascript", ()),
+
+def _saved(workbook: Any) -> bytes:
+    memory = io.BytesIO()
+    workbook.save(memory)
+    return memory.getvalue()
+
+
+# By target: the options that it takes, and what makes bytes of what to_... returns.
+_TARGETS: dict[str, tuple[tuple[str, ...], Callable[[Any], bytes]]] = {
+    "sql": (("dialect", "table", "keep"), str.encode),
+    "onnx": (("precision",), lambda graph: bytes(graph.SerializeToString())),
+    "xlsx": (("rows",), _saved),
+    "python": ((), str.encode),
+    "javascript": ((), str.encode),
 }
+_BINARY = ("onnx", "xlsx")
 _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "mysql", "tsql")
 
 
@@ -34,8 +45,8 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
     "target",
     type=click.Choice(list(_TARGETS)),
     required=True,
-    help="What to write: a query, an ONNX graph, one file of Python without dependencies, or an ES "
-    "module of JavaScript.",
+    help="What to write: a query, an ONNX graph, a workbook, one file of Python without "
+    "dependencies, or an ES module of JavaScript.",
 )
 @click.option("--dialect", type=click.Choice(_DIALECTS), help="The database, for sql.")
 @click.option(
@@ -52,6 +63,12 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
     "--precision",
     type=click.Choice(["double", "float"]),
     help="The type of numbers, for onnx; else double.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The number of rows to fill in, for xlsx; else 20.",
 )
 @output_option("The file to write; without it, text goes to standard output.", required=False)
 def export_command(model_path: str, target: str, output: str | None, **given: Any) -> None:
@@ -71,21 +88,21 @@ def export_command(model_path: str, target: str, output: str | None, **given: An
 
     if output is not None:
         check_output(output)
-    function, options = _TARGETS[target]
+    options, to_bytes = _TARGETS[target]
     stray = [name for name, value in given.items() if value and name not in options]
     if stray:
         raise InputError(f"--{stray[0]} does not go with --to {target}.")
     if "dialect" in options and given["dialect"] is None:
         raise InputError(f"--to sql needs --dialect: {', '.join(_DIALECTS)}.")
-    if output is None and target == "onnx":
-        raise InputError("--to onnx needs -o: what it writes is no text.")
+    if output is None and target in _BINARY:
+        raise InputError(f"--to {target} needs -o: what it writes is no text.")
     model = read_model(model_path)
     chosen = {name: value for name, value in given.items() if value}
     try:
-        made = getattr(lessnaive, function)(model, **chosen)
+        made = getattr(lessnaive, f"to_{target}")(model, **chosen)
     except (ImportError, TypeError, ValueError) as error:
         raise InputError(str(error)) from None
-    data = made.encode() if isinstance(made, str) else made.SerializeToString()
+    data = to_bytes(made)
     if output is None or output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         to_javascript,
         to_python,
     )
+    from lessnaive.deploy.xlsx import to_xlsx
 
 __all__ = [
     "javascript_engine",
@@ -24,6 +25,7 @@ __all__ = [
     "to_onnx",
     "to_python",
     "to_sql",
+    "to_xlsx",
 ]
 
 _PLACES = {
@@ -31,5 +33,6 @@ _PLACES = {
     **dict.fromkeys(("onnx_inputs", "to_onnx"), "lessnaive.deploy.onnx"),
     "register_converters": "lessnaive.deploy.skl2onnx",
     "to_sql": "lessnaive.deploy.sql",
+    "to_xlsx": "lessnaive.deploy.xlsx",
 }
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)
