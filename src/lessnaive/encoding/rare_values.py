@@ -13,7 +13,7 @@ __all__ = ["pool_rare_values"]
 
 def pool_rare_values(
     statistics: ValueCounts, least: float, *, use_missing: bool = False
-) -> ValueCounts | Binning:
+) -> Binning:
     """Make one group of the values that have less than some weight.
 
     What a value says that one or two rows have had is what these rows happened to be. A model that
@@ -23,7 +23,7 @@ def pool_rare_values(
     Parameters
     ----------
     statistics : ValueCounts
-        The counts of a column.
+        The counts of a column with rare values.
     least : float
         Values with less weight than this are rare.
     use_missing : bool, default=False
@@ -31,9 +31,8 @@ def pool_rare_values(
 
     Returns
     -------
-    ValueCounts or Binning
-        The counts as they are if fewer than two values are rare; else groups, the last of which
-        holds the rare values.
+    Binning
+        A group for each other value, and at last that of the rare ones.
 
     Examples
     --------
@@ -47,8 +46,6 @@ def pool_rare_values(
     """
     levels, counts = statistics.observed()
     rare = counts.sum(axis=1) < least
-    if np.count_nonzero(rare) < 2:
-        return statistics
     common = np.flatnonzero(~rare).tolist()
     groups = [[levels[i]] for i in common]
     groups.append([levels[i] for i in np.flatnonzero(rare).tolist()])

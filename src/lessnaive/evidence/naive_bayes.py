@@ -235,7 +235,7 @@ def _pooled(
     least = settings.min_count * min(1.0, training.total(_heaviest, max))
     return {
         j: pool_rare_values(column, least, use_missing=settings.counts_missing)
-        if isinstance(column, ValueCounts)
+        if isinstance(column, ValueCounts) and column.n_rare(least) > 1
         else column
         for j, column in columns.items()
     }
