@@ -41,6 +41,11 @@ _PLACES = {
         "datasets_command",
         "List the tables that can be had by name.",
     ),
+    "reproduce": (
+        "lessnaive.cli.reproduce_command",
+        "reproduce_command",
+        "Measure anew what papers have printed.",
+    ),
     "report": (
         "lessnaive.cli.report_command",
         "report_command",
