@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,14 @@ class TrainingData:
         The class of each row.
     weights : array of shape (n_rows,) or None
         The weight of each row, above 0.
+    apart : dict of str to pyarrow.ChunkedArray
+        Columns that are not learned from, by the option that names them.
     """
 
     X: pa.Table
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
+    apart: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @property
     def total_weight(self) -> float:
@@ -62,7 +65,9 @@ class TrainingData:
     def take(self, rows: NDArray[Any]) -> TrainingData:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return TrainingData(self.X.take(pa.array(rows)), self.y[rows], weights)
+        places = pa.array(rows)
+        apart = {option: column.take(places) for option, column in self.apart.items()}
+        return TrainingData(self.X.take(places), self.y[rows], weights, apart)
 
 
 def read_training_data(
@@ -72,6 +77,7 @@ def read_training_data(
     drop: Sequence[str] = (),
     weight: str | None = None,
     categorical: Sequence[str] = (),
+    apart: Mapping[str, str] | None = None,
 ) -> TrainingData:
     """Read a table to learn from.
 
@@ -87,6 +93,8 @@ def read_training_data(
         The column with the weights of the rows.
     categorical : sequence of str, default=()
         Columns that are categorical though they hold numbers.
+    apart : mapping of str to str, optional
+        By the option that names it, a column that is read but not learned from.
 
     Returns
     -------
@@ -94,18 +102,17 @@ def read_training_data(
     """
     table = file.read()
     weighted = [] if weight is None else [weight]
-    check_roles(
-        {"--target": [target], "--weight": weighted, "--drop": drop, "--categorical": categorical},
-        table.column_names,
-        file.name,
-    )
+    kept = {} if apart is None else dict(apart)
+    roles = {"--target": [target], "--weight": weighted, "--drop": drop}
+    roles |= {"--categorical": categorical, **{option: [name] for option, name in kept.items()}}
+    check_roles(roles, table.column_names, file.name)
     weights = None if weight is None else read_weights(table.column(weight), weight)
     y = read_classes(table.column(target), target)
     _check_classes(y, target, weights)
-    X = table.drop_columns([target, *weighted, *dict.fromkeys(drop)])
+    X = table.drop_columns([target, *weighted, *kept.values(), *dict.fromkeys(drop)])
     if X.num_columns == 0:
         raise InputError(f"{file.name} has no columns to learn from besides {target!r}.")
-    data = TrainingData(X, y, weights)
+    data = TrainingData(X, y, weights, {option: table.column(n) for option, n in kept.items()})
     if weights is not None and not weights.all():
         data = data.take(np.flatnonzero(weights))
     question_target(data.y, target)

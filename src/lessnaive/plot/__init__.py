@@ -3,6 +3,7 @@
 from lessnaive.plot.binning import BinningDisplay
 from lessnaive.plot.calibration import CalibrationDisplay
 from lessnaive.plot.coefficients import CoefficientsDisplay
+from lessnaive.plot.comparison import ComparisonDisplay
 from lessnaive.plot.convergence import ConvergenceDisplay
 from lessnaive.plot.critical_difference import CriticalDifferenceDisplay
 from lessnaive.plot.explanation import ExplanationDisplay
@@ -24,6 +25,7 @@ __all__ = [
     "CVSurfaceDisplay",
     "CalibrationDisplay",
     "CoefficientsDisplay",
+    "ComparisonDisplay",
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "ExplanationDisplay",

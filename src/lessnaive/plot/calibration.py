@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.plot.axes import class_place, colours, new_axes, plain_text
-from lessnaive.validation.calibration import Reliability, calibration_error, reliability
+from lessnaive.validation.calibration import Reliability, curve_error, reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,8 @@ class CalibrationDisplay:
     """How often classes occur where they were said to be so probable, with bands of 95 %.
 
     On the diagonal probabilities mean what they say; below it the model is too sure of the class.
-    Grey bars at the bottom show how many rows have such probabilities. It is best made with
+    Bars at the bottom show how many rows have such probabilities. The numbers are those of
+    ``sklearn.calibration.calibration_curve``. It is best made with
     :meth:`from_estimator` or :meth:`from_predictions`. The arguments are kept as attributes.
 
     Parameters
@@ -49,10 +50,6 @@ class CalibrationDisplay:
         The bands around them.
     legend_ : matplotlib Legend
         Names and expected calibration errors.
-
-    See Also
-    --------
-    sklearn.calibration.calibration_curve : The same numbers, without bands.
 
     Examples
     --------
@@ -185,7 +182,7 @@ class CalibrationDisplay:
         self.bands_: dict[str, Any] = {}
         shades = colours(len(self.curves), None)
         for (name, found), shade in zip(self.curves.items(), shades, strict=True):
-            error = calibration_error(found)
+            error = curve_error(found)
             (self.lines_[name],) = self.ax_.plot(
                 found.predicted,
                 found.observed,
