@@ -34,8 +34,8 @@ from quality_report import report
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from lessnaive.arena.journal import ResultFile
 from lessnaive.datasets import fetch
-from reproduce.cache import ResultFile
 
 FOLDS = 5
 FEWEST_ROWS = 50

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import Progress
 from sklearn.utils.parallel import Parallel, delayed
 
-from reproduce.cache import ResultFile
+from lessnaive.arena.journal import ResultFile
 from reproduce.fractional_cells import FOLDS, Cell, measure
 from reproduce.fractional_methods import METHODS
 from reproduce.fractional_report import write_report

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import Progress
 from sklearn.utils.parallel import Parallel, delayed
 
-from reproduce.cache import ResultFile
+from lessnaive.arena.journal import ResultFile
 from reproduce.nbrlr_data import Table, categorical_columns, sample, true_coefficients
 from reproduce.nbrlr_methods import METHODS, estimate, measures
 from reproduce.nbrlr_report import write_report

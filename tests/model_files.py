@@ -98,7 +98,7 @@ _X = pd.DataFrame(
     }
 )
 _MODELS = [
-    ln.NaiveBayes(missing="category").fit(_X, ["u", "v", "w", "u", "v", "w"]),
+    ln.NaiveBayes(numeric="gaussian", missing="category").fit(_X, ["u", "v", "w", "u", "v", "w"]),
     ln.NaiveBayes(beta=(2, np.ones((2, 1))), priors=np.array([0.5, 0.5])).partial_fit(
         _X, [1, 0, 1, 1, 0, 1], classes=[0, 1]
     ),

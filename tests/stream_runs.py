@@ -22,7 +22,7 @@ if CONTEXT is not None:
                 "lessnaive.export.model_file",
             ),
             *("lessnaive.models.naive_bayes", "lessnaive.models.fractional.fractional"),
-            "stream_runs",
+            *("lessnaive.cli.compare_command", "lessnaive.models.averaged", "stream_runs"),
         ]
     )
 

@@ -62,7 +62,8 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     X, y = mixed(500, n_classes)
     inputs = inputs_of(X, y)
     folds = split_rows(5, inputs.labels, 0)
-    members = [fit_member(m, inputs, inputs, folds, tol=1e-8, max_iter=100) for m in MEMBERS]
+    # Small tables are fitted better than asked.
+    members = [fit_member(m, inputs, inputs, folds, tol=1e-12, max_iter=100) for m in MEMBERS]
     model = LessNaiveClassifier(pairs=0).fit(X, y)
     assert [m.penalty for m in model.members_] == [m.penalty for m in members]
     total = np.zeros((len(y), n_classes))

@@ -20,7 +20,7 @@ Y = [0, 0, 1, 1]
 
 
 def fit(table: Any = X, **options: Any) -> NaiveBayes:
-    return NaiveBayes(**options).fit(table, Y)
+    return NaiveBayes(**{"numeric": "gaussian", **options}).fit(table, Y)
 
 
 def assert_exactly(error: type[Exception], message: str, call: Any) -> None:

@@ -12,11 +12,11 @@ from rich.console import Console
 from sklearn.model_selection import StratifiedKFold
 
 from lessnaive import NaiveBayes, datasets
+from lessnaive.arena.journal import ResultFile
 from reproduce import barista
 from reproduce.barista_cells import Cell, measure
 from reproduce.barista_methods import METHODS, Indicators
 from reproduce.barista_paper import PRINTED
-from reproduce.cache import ResultFile
 from reproduce.tables import TextTable
 from resuming import recorded
 

@@ -7,6 +7,8 @@ from lessnaive._version import __version__
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from lessnaive.arena import compare
+    from lessnaive.deploy import to_javascript, to_onnx, to_python, to_sql, to_xlsx
     from lessnaive.encoding.mdlp import MDLPDiscretizer
     from lessnaive.encoding.modl import MODLEncoder
     from lessnaive.exceptions import (
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.parts.batches import fit_batches
+    from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -29,11 +33,20 @@ __all__ = [
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
+    "Report",
     "Scorecard",
     "TableError",
     "__version__",
+    "compare",
+    "fit_batches",
     "load",
+    "report",
     "save",
+    "to_javascript",
+    "to_onnx",
+    "to_python",
+    "to_sql",
+    "to_xlsx",
 ]
 
 _PLACES = {
@@ -41,7 +54,13 @@ _PLACES = {
     "MDLPDiscretizer": "lessnaive.encoding.mdlp",
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
+    "compare": "lessnaive.arena",
+    "fit_batches": "lessnaive.parts.batches",
+    **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(
+        ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
+    ),
     **dict.fromkeys(
         (
             *("EmptyColumnWarning", "ExtraColumnWarning", "IdentifierWarning"),
@@ -51,9 +70,9 @@ _PLACES = {
     ),
 }
 _ROOMS = (
-    *("datasets", "encoding", "evidence", "exceptions", "export", "likelihood", "loss", "models"),
-    *("penalty", "plot", "river", "scorecard", "selection", "solver", "stats", "stream", "table"),
-    "validation",
+    *("arena", "datasets", "deploy", "encoding", "evidence", "exceptions", "export"),
+    *("likelihood", "loss", "models", "parts", "penalty", "plot", "reporting", "river"),
+    *("scorecard", "selection", "solver", "stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

@@ -14,9 +14,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from command_line import PENGUINS, refused, write
 from lessnaive import NaiveBayes
-from lessnaive.cli.evaluation import METRICS, Predictions, evaluate
+from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.training import TrainingData
 from lessnaive.datasets import load_penguins
+from lessnaive.validation.predictions import METRICS, Predictions
 
 
 def brier(y, probabilities, classes):

@@ -84,12 +84,13 @@ AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> pen
 // Takes the curvature of the rows into the matrices, if the last search was long enough for that.
 void AdditiveNewton::refresh_grams(const float* p) {
     const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
-    const int64_t enough = std::min(rows_.rows(), std::max(kFewestRows, kRowsEach * size));
+    const int64_t rows = std::max(rows_.rows(), kFewRows);
+    const int64_t enough = std::min(rows, std::max(kFewestRows, kRowsEach * size));
     if (size * stride * rows_.outputs() > kMostNumbers) return;
     const int64_t entries = rows_.entries();
     const double cost = 0.5 * static_cast<double>(enough * entries * entries * rows_.outputs()) +
                         static_cast<double>(size * size * size / 12 * rows_.outputs());
-    if (last_products_ * 2.0 * static_cast<double>(rows_.cells()) < cost) return;
+    if (last_products_ * 2.0 * static_cast<double>(rows * rows_.cells_of_row()) < cost) return;
     std::vector<float> bend(rows_.rows() * rows_.pad());
     for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0f - p[i]);
     grams_.resize(rows_.outputs(), std::vector<double>(size * stride));
@@ -109,7 +110,9 @@ void AdditiveNewton::center(std::vector<double>& values) const {
 // Whether dense matrices are worth their cost.
 bool AdditiveNewton::is_dense() const {
     const double size = static_cast<double>(rows_.parameters());
-    const double passes = kWorthPasses * 8.0 * static_cast<double>(rows_.cells()) + 1e6;
+    const double rows = static_cast<double>(std::max(rows_.rows(), kFewRows));
+    const double cells = rows * static_cast<double>(rows_.cells_of_row());
+    const double passes = kWorthPasses * 8.0 * cells + 1e6;
     return size <= kMostDense && rows_.outputs() * size * size * size / 3 <= passes;
 }
 

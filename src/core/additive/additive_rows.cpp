@@ -194,18 +194,19 @@ LESSNAIVE_WIDE void softmax(const int32_t* labels, int count, int outputs, int p
 }
 
 // Steps u of the scores become weight x (diag(p) - p p') u.
-template <int kPad>
-LESSNAIVE_WIDE void bend(const float* p, const double* weights, int count, int pad, float* u) {
+template <int kPad, class Number>
+LESSNAIVE_WIDE void bend(const float* p, const double* weights, int count, int pad, Number* u) {
     const int width = kPad > 0 ? kPad : pad;
     for (int k = 0; k < count; ++k) {
-        const float *own = p + k * width, w = weights ? static_cast<float>(weights[k]) : 1.0f;
-        float* step = u + k * width;
+        const float* own = p + k * width;
+        const Number w = weights ? static_cast<Number>(weights[k]) : Number{1};
+        Number* step = u + k * width;
         if constexpr (kPad == 1) {
-            step[0] *= w * own[0] * (1.0f - own[0]);
+            step[0] *= w * own[0] * (1 - own[0]);
         } else {
-            float sums[4] = {};
+            Number sums[4] = {};
             for (int c = 0; c < width; ++c) sums[c % 4] += own[c] * step[c];
-            const float mean = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            const Number mean = (sums[0] + sums[1]) + (sums[2] + sums[3]);
             for (int c = 0; c < width; ++c) step[c] = w * own[c] * (step[c] - mean);
         }
     }
@@ -402,11 +403,19 @@ double AdditiveRows::loss(const double* parameters, double* gradient, float* pro
 
 void AdditiveRows::hessian_product(const float* probabilities, const double* direction,
                                    double* out) const {
-    const std::vector<float> short_direction(direction, direction + length());
-    std::vector<float> product(length());
-    over_rows(length(), product.data(), [&](float* own, int64_t first, int count) {
-        std::vector<float> steps(static_cast<size_t>(count) * pad_);
-        add_scores(short_direction.data(), first, count, steps.data());
+    // Single precision saves nothing on a few rows, and its rounding differs with their order.
+    if (rows_ <= kFewRows) return product_as<double>(probabilities, direction, out);
+    product_as<float>(probabilities, direction, out);
+}
+
+template <class Number>
+void AdditiveRows::product_as(const float* probabilities, const double* direction,
+                              double* out) const {
+    const std::vector<Number> steps_of_parameters(direction, direction + length());
+    std::vector<Number> product(length());
+    over_rows(length(), product.data(), [&](Number* own, int64_t first, int count) {
+        std::vector<Number> steps(static_cast<size_t>(count) * pad_);
+        add_scores(steps_of_parameters.data(), first, count, steps.data());
         with_padding(pad_, [&](auto width) {
             bend<width()>(probabilities + first * pad_, weights_ ? weights_ + first : nullptr,
                           count, pad_, steps.data());

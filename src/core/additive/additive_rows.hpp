@@ -36,6 +36,10 @@ struct AdditiveCells {
     int numbers() const { return hats + lines; }
 };
 
+// Searches over no more rows than this take the same course whether a row counts twice or is there
+// twice.
+constexpr int64_t kFewRows = 1024;
+
 class AdditiveRows {
   public:
     // Labels and weights, which may be null, must live as long as the rows; codes and values are
@@ -54,7 +58,8 @@ class AdditiveRows {
     // Parameters that a row looks at.
     int64_t entries() const { return 1 + cells_.coded + 2 * cells_.hats + cells_.lines; }
     // Numbers that one pass reads, for estimates of its time.
-    int64_t cells() const { return rows_ * pad_ * (1 + cells_.places() + cells_.lines); }
+    int64_t cells() const { return rows_ * cells_of_row(); }
+    int64_t cells_of_row() const { return pad_ * (1 + cells_.places() + cells_.lines); }
 
     // out (rows, outputs)
     void scores(const double* parameters, double* out) const;
@@ -82,6 +87,8 @@ class AdditiveRows {
     void over_rows(int64_t size, Number* out, const Work& work) const;
     template <class Number>
     void add_scores(const Number* parameters, int64_t first, int count, Number* scores) const;
+    template <class Number>
+    void product_as(const float* probabilities, const double* direction, double* out) const;
     template <class Number>
     void add_gradient(const Number* residuals, int64_t first, int count, Number* gradient) const;
     // Adds what stands beside the diagonal for a row whose outputs have the curvatures `bend`.

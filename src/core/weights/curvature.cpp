@@ -14,7 +14,12 @@ namespace {
 
 // Rows at a time: their evidence for all classes and columns should stay in the cache.
 constexpr int kRows = 128;
+// Between vectors over these rows: not a power of two, lest those of all classes share a few lines
+// of the cache.
+constexpr int kStride = kRows + 8;
 constexpr int64_t kMostTasks = 16;
+// Chunks of a task at the least: adding up its part costs as much as some rows.
+constexpr int64_t kFewestChunks = 8;
 // Room for the partial results of all tasks.
 constexpr int64_t kMostBytes = int64_t{1} << 27;
 
@@ -29,6 +34,9 @@ uint64_t mixed(uint64_t x) {  // splitmix64
 struct Chunk {
     std::vector<int64_t> rows;
     int label;
+
+    // Of vectors over the rows, with zeros at the end.
+    int length() const { return static_cast<int>(rows.size() + 3) / 4 * 4; }
 
     // A sample may hold a row twice.
     bool are_neighbours() const {
@@ -74,23 +82,25 @@ void spread(const uint32_t* codes, const double* table, int count, int pad, int6
     }
 }
 
-// The evidence of a chunk, (pad, columns, kRows), with zeros behind its rows.
+// The evidence of a chunk, (pad, columns, kStride), with zeros behind its rows.
 class ChunkEvidence {
   public:
     explicit ChunkEvidence(const Evidence& evidence)
         : evidence_(evidence),
           classes_(evidence.classes()),
           columns_(evidence.columns()),
-          values_(static_cast<size_t>(evidence.pad()) * columns_ * kRows, 0.0),
+          values_(static_cast<size_t>(evidence.pad()) * columns_ * kStride, 0.0),
           curve_(static_cast<size_t>(classes_) * kRows) {}
 
     double* at(int c, int64_t j) {
-        return values_.data() + (static_cast<int64_t>(c) * columns_ + j) * kRows;
+        return values_.data() + (static_cast<int64_t>(c) * columns_ + j) * kStride;
     }
 
     void load(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size());
-        if (count < kRows) std::fill(values_.begin(), values_.end(), 0.0);
+        const int behind = chunk.length() - count;
+        for (int64_t i = 0; behind > 0 && i < int64_t{classes_} * columns_; ++i)
+            std::fill_n(values_.data() + i * kStride + count, behind, 0.0);
         const bool neighbours = chunk.are_neighbours();
         for (const Evidence::Coded& coded : evidence_.coded()) {
             if (neighbours)
@@ -98,7 +108,7 @@ class ChunkEvidence {
             else
                 pick_codes(coded, chunk.rows, codes_);
             const double* table = coded.table(chunk.label, evidence_.pad());
-            const int64_t stride = static_cast<int64_t>(columns_) * kRows;
+            const int64_t stride = static_cast<int64_t>(columns_) * kStride;
             with_padding(evidence_.pad(), [&](auto width) {
                 spread<width()>(codes_, table, count, evidence_.pad(), stride, at(0, coded.place));
             });
@@ -150,16 +160,16 @@ class Products {
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
-    // out[i * stride + k] += sum over rows of a[i] q b[k], where q is 1 if it is null; if `half`,
-    // only for k >= i.
+    // out[i * stride + k] += sum over `length` rows of a[i] q b[k], where q is 1 if it is null; if
+    // `half`, only for k >= i.
     void add(const std::vector<const double*>& a, const std::vector<const double*>& b,
-             const double* q, bool half, double* out, int64_t stride) {
+             const double* q, int length, bool half, double* out, int64_t stride) {
         poll();
         if (q)
             for (size_t i = 0; i < b.size(); ++i)
-                for (int k = 0; k < kRows; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
+                for (int k = 0; k < length; ++k) scaled_[i * kRows + k] = b[i][k] * q[k];
         const double* const* right = q ? b_.data() : b.data();
-        add_dots(a.data(), a.size(), right, b.size(), kRows, half, out, stride);
+        add_dots(a.data(), a.size(), right, b.size(), length, half, out, stride);
     }
 
   private:
@@ -181,7 +191,10 @@ class CurvatureTask {
           products_(size_),
           p_(kRows * evidence.pad()),
           log_own_(kRows),
-          q_(kRows) {
+          q_(kRows),
+          weight_(kRows),
+          squares_(kRows),
+          turned_(static_cast<size_t>(evidence.classes()) * kRows) {
         const int columns = evidence.columns();
         by_class_.resize(evidence.classes());
         first_.assign(evidence.classes() + 1, 0);
@@ -197,8 +210,7 @@ class CurvatureTask {
     }
 
     void add(const Chunk& chunk) {
-        chunk_.load(chunk);
-        chunk_.probabilities(chunk, weights_, p_.data(), log_own_.data());
+        load(chunk);
         if (tied_)
             add_tied(chunk);
         else
@@ -206,37 +218,61 @@ class CurvatureTask {
     }
 
   private:
+    void load(const Chunk& chunk) {
+        chunk_.load(chunk);
+        chunk_.probabilities(chunk, weights_, p_.data(), log_own_.data());
+    }
+
     std::vector<const double*> vectors(int c) {
         std::vector<const double*> out;
         for (int64_t j : by_class_[c]) out.push_back(chunk_.at(c, j));
         return out;
     }
 
-    // The second derivative of the loss of a row by the scores of classes c and d: for the log loss
-    // J = diag(p) - p p', for the squared loss J J.
-    double between(int c, int d, const double* p, double squares) const {
+    // q: the second derivatives of the loss of each row by the scores of classes c and d, times its
+    // weight: for the log loss of J = diag(p) - p p', for the squared loss of J J.
+    void between(int c, int d, int length) {
         const double same = c == d ? 1.0 : 0.0;
-        if (loss_ == LossKind::log) return p[c] * (same - p[d]);
-        return p[c] * (p[c] * same - p[c] * p[d] - p[d] * p[d] + p[d] * squares);
+        const double *one = by_row(c), *other = by_row(d);
+        const double *weight = weight_.data(), *squares = squares_.data();
+        double* q = q_.data();
+        if (loss_ == LossKind::log)
+            for (int k = 0; k < length; ++k) q[k] = weight[k] * one[k] * (same - other[k]);
+        else
+            for (int k = 0; k < length; ++k)
+                q[k] = weight[k] * one[k] *
+                       (one[k] * (same - other[k]) + other[k] * (squares[k] - other[k]));
+    }
+
+    // The probabilities of a class, row by row.
+    double* by_row(int c) { return turned_.data() + int64_t{c} * kRows; }
+
+    // Puts probabilities and weights of rows in vectors, with zeros at their end.
+    void turn(const Chunk& chunk) {
+        const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
+        std::fill(weight_.begin(), weight_.end(), 0.0);
+        std::fill(squares_.begin(), squares_.end(), 0.0);
+        for (int k = 0; k < count; ++k) weight_[k] = chunk_.weight(chunk, k);
+        for (int c = 0; c < evidence_.classes(); ++c) {
+            double* to = by_row(c);
+            for (int k = 0; k < count; ++k) {
+                to[k] = p_[k * pad + c];
+                squares_[k] += to[k] * to[k];
+            }
+            std::fill(to + count, to + chunk.length(), 0.0);
+        }
     }
 
     void add_by_class(const Chunk& chunk) {
-        const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
+        turn(chunk);
         for (int c = 0; c < evidence_.classes(); ++c) {
+            if (by_class_[c].empty()) continue;
             const auto a = vectors(c);
-            if (a.empty()) continue;
             for (int d = c; d < evidence_.classes(); ++d) {
-                const auto b = vectors(d);
-                if (b.empty()) continue;
-                std::fill(q_.begin(), q_.end(), 0.0);
-                for (int k = 0; k < count; ++k) {
-                    const double* p = p_.data() + k * pad;
-                    double squares = 0;
-                    if (loss_ == LossKind::squared)
-                        for (int e = 0; e < evidence_.classes(); ++e) squares += p[e] * p[e];
-                    q_[k] = chunk_.weight(chunk, k) * between(c, d, p, squares);
-                }
-                products_.add(a, b, q_.data(), c == d, out_ + first_[c] * size_ + first_[d], size_);
+                if (by_class_[d].empty()) continue;
+                between(c, d, chunk.length());
+                products_.add(a, vectors(d), q_.data(), chunk.length(), c == d,
+                              out_ + first_[c] * size_ + first_[d], size_);
             }
         }
     }
@@ -260,7 +296,7 @@ class CurvatureTask {
                 q_[k] = chunk_.weight(chunk, k) * (loss_ == LossKind::log ? p : p * p);
             }
             const auto a = vectors(c);
-            products_.add(a, a, q_.data(), true, out_, size_);
+            products_.add(a, a, q_.data(), chunk.length(), true, out_, size_);
         }
     }
 
@@ -275,7 +311,7 @@ class CurvatureTask {
     Products products_;
     std::vector<std::vector<int64_t>> by_class_;
     std::vector<int64_t> first_;
-    std::vector<double> p_, log_own_, q_;
+    std::vector<double> p_, log_own_, q_, weight_, squares_, turned_;
 };
 
 // Calls work(task, chunk range) with room for `size` numbers for each task, and adds the parts up.
@@ -283,13 +319,14 @@ template <class Work>
 void summed(int64_t chunks, int64_t size, int64_t cells, double* out, Work&& work) {
     const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(double));
     const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
-    const int64_t each = std::max<int64_t>(1, (chunks + most - 1) / most);
+    const int64_t each = std::max<int64_t>(kFewestChunks, (chunks + most - 1) / most);
     const int64_t tasks = (chunks + each - 1) / each;
+    std::fill_n(out, size, 0.0);
+    if (tasks == 1) return work(out, 0, 0, chunks);
     std::vector<double> parts(tasks * size, 0.0);
     parallel_for(tasks, cells, [&](int64_t task) {
         work(parts.data() + task * size, task, task * each, std::min(chunks, (task + 1) * each));
     });
-    std::fill_n(out, size, 0.0);
     for (int64_t task = 0; task < tasks; ++task)
         for (int64_t i = 0; i < size; ++i) out[i] += parts[task * size + i];
 }
@@ -346,11 +383,11 @@ double gram_matrices(const Evidence& evidence, double* grams) {
                        q[k] = chunk.weight(chunks[i], static_cast<int>(k));
                    for (int c = 0; c < classes; ++c) {
                        for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, j);
-                       products.add(a, a, evidence.weights() ? q.data() : nullptr, true,
-                                    part + c * each, columns);
-                       raise_norms(a, kRows, squares.data(), norms.data());
+                       products.add(a, a, evidence.weights() ? q.data() : nullptr,
+                                    chunks[i].length(), true, part + c * each, columns);
+                       raise_norms(a, chunks[i].length(), squares.data(), norms.data());
                    }
-                   for (int k = 0; k < kRows; ++k) largest[task] += q[k] * norms[k];
+                   for (int k = 0; k < chunks[i].length(); ++k) largest[task] += q[k] * norms[k];
                }
            });
     for (int c = 0; c < classes; ++c)

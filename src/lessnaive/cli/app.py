@@ -24,12 +24,32 @@ _PLACES = {
         "evaluate_command",
         "Measure how well a model predicts unseen rows of TABLE.",
     ),
+    "compare": (
+        "lessnaive.cli.compare_command",
+        "compare_command",
+        "Compare models on TABLE: which is best, which are not worse?",
+    ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
+    "export": (
+        "lessnaive.cli.export_command",
+        "export_command",
+        "Write a model for use elsewhere: SQL, ONNX, Excel, Python, JavaScript.",
+    ),
     "datasets": (
         "lessnaive.cli.datasets_command",
         "datasets_command",
         "List the tables that can be had by name.",
+    ),
+    "reproduce": (
+        "lessnaive.cli.reproduce_command",
+        "reproduce_command",
+        "Measure anew what papers have printed.",
+    ),
+    "report": (
+        "lessnaive.cli.report_command",
+        "report_command",
+        "Write an HTML report of a model, to be opened in any browser.",
     ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }

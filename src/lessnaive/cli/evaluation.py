@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,70 +22,11 @@ from lessnaive.validation.cross_validation import (
     split_rows,
     summarize,
 )
-from lessnaive.validation.metrics import accuracy, auc, brier, log_loss
+from lessnaive.validation.predictions import METRICS, Predictions
 
-__all__ = ["METRICS", "Evaluation", "evaluate", "is_worse"]
+__all__ = ["Evaluation", "evaluate", "is_worse"]
 
 Floats = NDArray[np.float64]
-
-
-class Predictions(NamedTuple):
-    """What is predicted for the test rows of a fold, and what is true.
-
-    Attributes
-    ----------
-    log_probability : array of shape (n_rows, n_classes)
-        Minus infinity for a class that is in no training row.
-    labels : array of shape (n_rows,)
-        Places of the true classes.
-    weights : array of shape (n_rows,)
-        Weights of the rows.
-    known : array of shape (n_classes,)
-        Whether a class is in a training row.
-    """
-
-    log_probability: Floats
-    labels: NDArray[np.int64]
-    weights: Floats
-    known: NDArray[np.bool_]
-
-
-def _accuracy(test: Predictions) -> float:
-    return accuracy(test.log_probability, test.labels, test.weights)
-
-
-def _log_loss(test: Predictions) -> float:
-    # A row of a class that no training row has would cost every model the same, very much.
-    fair = test.known[test.labels]
-    if not fair.any():
-        return np.nan
-    probability = np.exp(test.log_probability[fair])
-    return log_loss(probability, test.labels[fair], test.weights[fair])
-
-
-def _auc(test: Predictions) -> float:
-    # Ranks are all that counts, and logarithms tell 1 - 1e-20 from 1.
-    return auc(test.log_probability, test.labels, test.weights)
-
-
-def _brier(test: Predictions) -> float:
-    return brier(np.exp(test.log_probability), test.labels, test.weights)
-
-
-class Metric(NamedTuple):
-    """A measure of how good predictions are, and whether a higher or a lower one is better."""
-
-    name: str
-    better: str
-    measure: Callable[[Predictions], float]
-
-
-METRICS = (
-    Metric("accuracy", "higher", _accuracy),
-    Metric("log-loss", "lower", _log_loss),
-    Metric("AUC", "higher", _auc),
-    Metric("Brier", "lower", _brier),
-)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ __all__ = [
     "model_argument",
     "output_option",
     "reading_options",
+    "roles_options",
     "streaming_options",
     "table_options",
     "tables_options",
@@ -206,6 +207,11 @@ def tables_options(command: Any) -> Any:
 def learning_options(command: Any) -> Any:
     """Add what is to be learned from a table; the command takes it as ``learning``."""
     return _learning_options(command, DEFAULT_MODEL, MODELS)
+
+
+def roles_options(command: Any) -> Any:
+    """Add what the columns of a table are; the command takes target, drop, categorical, weight."""
+    return _decorated(command, _LEARNING[:-1])
 
 
 def streaming_options(command: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,9 @@ __all__ = [
     "check_roles",
     "fit",
     "question_target",
+    "read_classes",
     "read_training_data",
+    "read_weights",
     "warn_of_traps",
 ]
 
@@ -46,11 +48,14 @@ class TrainingData:
         The class of each row.
     weights : array of shape (n_rows,) or None
         The weight of each row, above 0.
+    apart : dict of str to pyarrow.ChunkedArray
+        Columns that are not learned from, by the option that names them.
     """
 
     X: pa.Table
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
+    apart: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @property
     def total_weight(self) -> float:
@@ -60,7 +65,9 @@ class TrainingData:
     def take(self, rows: NDArray[Any]) -> TrainingData:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return TrainingData(self.X.take(pa.array(rows)), self.y[rows], weights)
+        places = pa.array(rows)
+        apart = {option: column.take(places) for option, column in self.apart.items()}
+        return TrainingData(self.X.take(places), self.y[rows], weights, apart)
 
 
 def read_training_data(
@@ -70,6 +77,7 @@ def read_training_data(
     drop: Sequence[str] = (),
     weight: str | None = None,
     categorical: Sequence[str] = (),
+    apart: Mapping[str, str] | None = None,
 ) -> TrainingData:
     """Read a table to learn from.
 
@@ -85,6 +93,8 @@ def read_training_data(
         The column with the weights of the rows.
     categorical : sequence of str, default=()
         Columns that are categorical though they hold numbers.
+    apart : mapping of str to str, optional
+        By the option that names it, a column that is read but not learned from.
 
     Returns
     -------
@@ -92,17 +102,17 @@ def read_training_data(
     """
     table = file.read()
     weighted = [] if weight is None else [weight]
-    check_roles(
-        {"--target": [target], "--weight": weighted, "--drop": drop, "--categorical": categorical},
-        table.column_names,
-        file.name,
-    )
+    kept = {} if apart is None else dict(apart)
+    roles = {"--target": [target], "--weight": weighted, "--drop": drop}
+    roles |= {"--categorical": categorical, **{option: [name] for option, name in kept.items()}}
+    check_roles(roles, table.column_names, file.name)
     weights = None if weight is None else read_weights(table.column(weight), weight)
-    y = _read_classes(table.column(target), target, weights)
-    X = table.drop_columns([target, *weighted, *dict.fromkeys(drop)])
+    y = read_classes(table.column(target), target)
+    _check_classes(y, target, weights)
+    X = table.drop_columns([target, *weighted, *kept.values(), *dict.fromkeys(drop)])
     if X.num_columns == 0:
         raise InputError(f"{file.name} has no columns to learn from besides {target!r}.")
-    data = TrainingData(X, y, weights)
+    data = TrainingData(X, y, weights, {option: table.column(n) for option, n in kept.items()})
     if weights is not None and not weights.all():
         data = data.take(np.flatnonzero(weights))
     question_target(data.y, target)
@@ -159,8 +169,8 @@ def check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], tabl
             option_of[name] = option
 
 
-def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Read the weights of rows."""
+def read_weights(column: pa.ChunkedArray, name: str, *, whole: bool = True) -> NDArray[np.float64]:
+    """Read the weights of rows, which are the whole table or a part of one."""
     try:
         weights = column.cast(pa.float64()).to_numpy()
     except pa.ArrowException:
@@ -171,14 +181,13 @@ def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
             f"the weights in column {name!r} must be numbers that are 0 or more, but row {row} "
             "has another or none."
         )
-    if not weights.any():
+    if whole and not weights.any():
         raise InputError(f"the weights in column {name!r} are all 0.")
     return np.asarray(weights, dtype=np.float64)
 
 
-def _read_classes(
-    column: pa.ChunkedArray, name: str, weights: NDArray[np.float64] | None
-) -> NDArray[Any]:
+def read_classes(column: pa.ChunkedArray, name: str) -> NDArray[Any]:
+    """Read the classes of rows."""
     gap = pc.is_null(column, nan_is_null=True).to_numpy()
     if gap.any():
         rows = "1 row" if gap.sum() == 1 else f"{gap.sum()} rows"
@@ -191,16 +200,25 @@ def _read_classes(
     try:
         if not pa.types.is_primitive(column.type) or pa.types.is_temporal(column.type):
             column = column.cast(pa.string())
-        y = column.to_numpy()
-        classes, _ = encode_labels(y, len(y), weights)
+        return np.asarray(column.to_numpy())
     except (ValueError, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"the target {name!r} cannot be used: {error}") from None
+        raise _unusable(name, error) from None
+
+
+def _check_classes(y: NDArray[Any], name: str, weights: NDArray[np.float64] | None) -> None:
+    try:
+        classes, _ = encode_labels(y, len(y), weights)
+    except ValueError as error:
+        raise _unusable(name, error) from None
     if len(classes) < 2:
         raise InputError(
             f"the target {name!r} has one class only ({classes.tolist()[0]!r}): a classifier "
             "needs rows of at least two classes."
         )
-    return np.asarray(y)
+
+
+def _unusable(name: str, error: Exception) -> InputError:
+    return InputError(f"the target {name!r} cannot be used: {error}")
 
 
 def question_target(y: NDArray[Any], name: str) -> None:

@@ -11,11 +11,12 @@ from scipy.special import softmax
 
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
 from lessnaive.cli.display import Display, bar, counted, percent, printable, signed
-from lessnaive.cli.evaluation import METRICS, Evaluation, is_worse
+from lessnaive.cli.evaluation import Evaluation, is_worse
 from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
 from lessnaive.scorecard.terms import TermRow
 from lessnaive.validation.cross_validation import summarize
+from lessnaive.validation.predictions import METRICS
 
 __all__ = ["show_evaluation", "show_explanation", "show_model"]
 

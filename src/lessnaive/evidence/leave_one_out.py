@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from lessnaive.evidence.naive_bayes import EvidenceSettings, NaiveBayesStatistic
 from lessnaive.likelihood.base import Sharpness
 from lessnaive.table.training import Training
 
-__all__ = ["OwnEvidence", "own_evidence"]
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
+
+__all__ = ["OwnEvidence", "left_out_weight", "own_evidence"]
 
 Floats = NDArray[np.float64]
 
@@ -40,18 +44,44 @@ class OwnEvidence:
     left_out: float
 
 
+def left_out_weight(training: Training | PartedTraining) -> float:
+    """Return the weight that is taken off for a row: 1, or less if weights are smaller.
+
+    A row of weight 2 stands for two equal rows, of which one is left out, so that weight 1 is taken
+    off. Weights that are smaller are taken off as a whole, on average: the mean weight of the
+    rows, each weighted by itself.
+
+    Parameters
+    ----------
+    training : Training or PartedTraining
+        The rows.
+
+    Returns
+    -------
+    float
+    """
+    squares, total = training.total(_weight_sums, np.add)
+    return min(1.0, float(squares) / float(total))
+
+
+def _weight_sums(training: Training) -> Floats:
+    weights = training.weights
+    if weights is None:
+        return np.full(2, float(len(training.labels)))
+    return np.array([float(weights @ weights), float(weights.sum())])
+
+
 def own_evidence(
-    settings: EvidenceSettings, statistics: NaiveBayesStatistics, training: Training
+    settings: EvidenceSettings,
+    statistics: NaiveBayesStatistics,
+    training: Training,
+    left_out: float | None = None,
 ) -> OwnEvidence:
     """Return what all other rows say about the own class of each row.
 
     Leaving a row out changes the counts of its own class only, in a way that depends on nothing
     but its class and values: a second table, not a second pass. Only a variance that all classes
     share changes for all of them. Bins and groups stay those of all rows.
-
-    A row of weight 2 stands for two equal rows, of which one is left out, so that weight 1 is taken
-    off. Weights that are smaller are taken off as a whole, on average: the mean weight of the
-    rows, each weighted by itself.
 
     Parameters
     ----------
@@ -61,15 +91,14 @@ def own_evidence(
         What was counted.
     training : Training
         The rows.
+    left_out : float, optional
+        The weight of what is left out, if these are not all the rows.
 
     Returns
     -------
     OwnEvidence
     """
-    weights = training.weights
-    left_out = 1.0
-    if weights is not None:
-        left_out = min(1.0, float(weights @ weights) / float(weights.sum()))
+    left_out = left_out_weight(training) if left_out is None else left_out
     card = make_scorecard(settings, statistics, "leave one out", left_out)
     own = [
         column.own_scores(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import repeat
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Binning, Discretization, find_binnings
+from lessnaive.encoding.rare_values import pool_rare_values
 from lessnaive.likelihood.base import (
     AdditiveStatistics,
     ColumnStatistics,
@@ -30,9 +32,12 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema
 from lessnaive.table.training import Training, warn_of_empty
 
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
+
 __all__ = [
-    "CLASS_WEIGHT_CONSTRAINTS",
     "GENERATIVE_CONSTRAINTS",
+    "LOSS_CONSTRAINTS",
     "EvidenceSettings",
     "LearnedNaiveBayes",
     "NaiveBayesStatistics",
@@ -52,11 +57,14 @@ class EvidenceSettings(LikelihoodSettings):
     ----------
     numeric, smoothing, missing, variance_floor, variance_prior, beta, categorical, n_bins, priors
         As the parameters of :class:`~lessnaive.NaiveBayes`.
+    min_count : int
+        As the parameter of :class:`~lessnaive.BaristaNB`.
     """
 
     categorical: str = "values"
     n_bins: int = 10
     priors: str | ArrayLike = "smoothed"
+    min_count: int = 1
 
     def by_column(self, n_classes: int, n_columns: int) -> Iterator[Self]:
         """Yield the settings of each column: `beta` as one number per class."""
@@ -100,9 +108,10 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "variance_prior": [Interval(Real, 0, None, closed="left")],
 }
 
-#: What values ``class_weight`` may have, in the models that learn by a loss.
-CLASS_WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {
-    "class_weight": [StrOptions({"balanced"}), Mapping, None]
+#: The same for parameters that models have which learn by a loss.
+LOSS_CONSTRAINTS: dict[str, list[Any]] = {
+    "class_weight": [StrOptions({"balanced"}), Mapping, None],
+    "min_count": [Interval(Integral, 1, None, closed="left")],
 }
 
 
@@ -178,7 +187,7 @@ class NaiveBayesStatistics:
 
 
 def count_table(
-    settings: EvidenceSettings, training: Training, *, allow_empty: bool = False
+    settings: EvidenceSettings, training: Training | PartedTraining, *, allow_empty: bool = False
 ) -> NaiveBayesStatistics:
     """Count what the settings ask for, having found bins and groups where they ask for these.
 
@@ -186,7 +195,7 @@ def count_table(
     ----------
     settings : EvidenceSettings
         Which likelihood each kind of column has.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     allow_empty : bool, default=False
         Whether columns without a single value are passed over in silence; otherwise one warning
@@ -196,36 +205,85 @@ def count_table(
     -------
     NaiveBayesStatistics
     """
-    schema, n_classes = training.schema, len(training.classes)
+    schema = training.schema
     binnings = _binnings(settings, training)
-    others = {
-        j: _empty(schema, j, n_classes, settings) for j in range(len(schema)) if j not in binnings
-    }
-    rows = training.labels, training.weights
-    update_all(list(others.values()), [training.table.columns[j] for j in others], *rows)
+    places = [j for j in range(len(schema)) if j not in binnings]
+    class_count, counted = training.total(partial(_count_rows, settings, places), _merged)
+    others = dict(zip(places, counted, strict=True))
     if not allow_empty:
         names = [schema.names[j] for j, column in others.items() if not column.has_values()]
         warn_of_empty(names, len(schema))
+    pooled = _pooled(settings, training, others)
+    columns: list[ColumnStatistics] = [
+        binnings[j] if j in binnings else pooled[j] for j in range(len(schema))
+    ]
+    return NaiveBayesStatistics(schema, training.classes, class_count, columns)
+
+
+def _pooled(
+    settings: EvidenceSettings,
+    training: Training | PartedTraining,
+    columns: Mapping[int, AdditiveStatistics],
+) -> Mapping[int, ColumnStatistics]:
+    """Return the statistics with rare values as one, if the settings ask for that.
+
+    A row of weight 2 counts as two rows. Where all weigh less than 1 the heaviest one is the unit,
+    so that it does not matter what weights add up to.
+    """
+    if settings.min_count == 1:
+        return columns
+    least = settings.min_count * min(1.0, training.total(_heaviest, max))
+    return {
+        j: pool_rare_values(column, least, use_missing=settings.counts_missing)
+        if isinstance(column, ValueCounts) and column.n_rare(least) > 1
+        else column
+        for j, column in columns.items()
+    }
+
+
+def _heaviest(training: Training) -> float:
+    return 1.0 if training.weights is None else float(training.weights.max(initial=0.0))
+
+
+def _count_rows(
+    settings: EvidenceSettings, places: Sequence[int], training: Training
+) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
+    """Return the class counts of rows, and the statistics of some columns that have no bins."""
+    n_classes, rows = len(training.classes), (training.labels, training.weights)
+    columns = [_empty(training.schema, j, n_classes, settings) for j in places]
+    update_all(columns, [training.table.columns[j] for j in places], *rows)
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])
-    columns: list[ColumnStatistics] = [
-        binnings[j] if j in binnings else others[j] for j in range(len(schema))
-    ]
-    return NaiveBayesStatistics(schema, training.classes, class_count[0], columns)
+    return class_count[0], columns
 
 
-def _binnings(settings: EvidenceSettings, training: Training) -> dict[int, Binning]:
+def _merged(
+    one: tuple[NDArray[np.float64], list[AdditiveStatistics]],
+    other: tuple[NDArray[np.float64], list[AdditiveStatistics]],
+) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
+    for column, more in zip(one[1], other[1], strict=True):
+        column.merge(more)
+    return one[0] + other[0], one[1]
+
+
+def _binnings(
+    settings: EvidenceSettings, training: Training | PartedTraining
+) -> dict[int, Binning]:
     """Return the bins and groups that the settings ask for, by the place of the column."""
     binned, grouped = settings.numeric in get_args(Discretization), settings.categorical == "modl"
     if not (binned or grouped):
         return {}
-    return find_binnings(
-        training,
-        cast(Discretization, settings.numeric) if binned else None,
-        group=grouped,
-        use_missing=settings.missing == "category",
-        n_bins=settings.n_bins,
+    numeric = cast(Discretization, settings.numeric) if binned else None
+    use_missing = settings.missing == "category"
+    if isinstance(training, Training):
+        return find_binnings(
+            training, numeric, group=grouped, use_missing=use_missing, n_bins=settings.n_bins
+        )
+    from lessnaive.evidence.bins_of_parts import find_binnings_of_parts
+
+    return find_binnings_of_parts(
+        training, numeric, group=grouped, use_missing=use_missing, n_bins=settings.n_bins
     )
 
 
@@ -246,7 +304,11 @@ class LearnedNaiveBayes(NamedTuple):
 
 
 def learn_naive_bayes(
-    settings: EvidenceSettings, training: Training, model: str, *, allow_empty: bool = False
+    settings: EvidenceSettings,
+    training: Training | PartedTraining,
+    model: str,
+    *,
+    allow_empty: bool = False,
 ) -> LearnedNaiveBayes:
     """Learn naive Bayes from a table.
 
@@ -254,7 +316,7 @@ def learn_naive_bayes(
     ----------
     settings : EvidenceSettings
         How.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     model : str
         The name of the model that the scorecard is for.

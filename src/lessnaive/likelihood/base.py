@@ -207,6 +207,10 @@ class AdditiveStatistics(ColumnStatistics):
     def adopt(self, sums: Any) -> None:
         """Become what :meth:`summed` returned."""
 
+    @abstractmethod
+    def merge(self, other: Self) -> None:
+        """Add the rows that other statistics of such a column have seen."""
+
 
 class NumericStatistics(AdditiveStatistics):
     """Statistics of a numeric column whose likelihood is a curve."""
@@ -324,6 +328,10 @@ class SumsByClass(NumericStatistics):
     def adopt(self, sums: Any) -> None:
         """Become what ``summed`` returned."""
         self.sums = sums
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of other rows."""
+        self.sums = self.sums + other.sums
 
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor; means stay where they are."""

@@ -126,6 +126,10 @@ class ValueCounts(AdditiveStatistics):
         order = self._order if seen.all() else [i for i in self._order if seen[i]]
         return [self.levels[i] for i in order], self.counts[order]
 
+    def n_rare(self, least: float) -> int:
+        """Return how many of the observed values have less than some weight."""
+        return int(np.count_nonzero(self.observed()[1].sum(axis=1) < least))
+
     @classmethod
     def summed(
         cls, pairs: Sequence[tuple[Self, Column]], labels: NDArray[Any], weights: Floats | None
@@ -138,6 +142,15 @@ class ValueCounts(AdditiveStatistics):
         levels, table = sums
         places = self.places(levels)
         self.gather(levels, places, table, np.flatnonzero((places < 0) & table[1:].any(axis=1)))
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of other rows."""
+        places = self.places(other.levels)
+        table = self.spread(places)
+        table[0] += other.missing
+        table[1:] += other.counts
+        self.gather(other.levels, places, table, np.flatnonzero(places < 0))
+        self.rest = self.rest + other.rest
 
     def term(
         self, name: str, place: int, settings: LikelihoodSettings, left_out: float = 0.0

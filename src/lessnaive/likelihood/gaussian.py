@@ -282,6 +282,12 @@ class ValueMoments(SumsByClass):
             )
         return out
 
+    def merge(self, other: Self) -> None:
+        """Add the moments of other rows."""
+        into = self.sums[None].copy()
+        _core.merge_moments(into, np.ascontiguousarray(other.sums[None]))
+        self.sums = into[0]
+
     def pooled(self) -> Self:
         """Return moments that are, in each class, those of all classes together."""
         out = type(self)(len(self.sums))

@@ -123,6 +123,15 @@ class KernelValues(NumericStatistics):
         self.by_class, self.missing = sums
         self._made = {}
 
+    def merge(self, other: Self) -> None:
+        """Add the values of other rows."""
+        both = zip(self.by_class, other.by_class, strict=True)
+        by_class = [
+            Points.of(np.concatenate([a.values, b.values]), np.concatenate([a.weights, b.weights]))
+            for a, b in both
+        ]
+        self.adopt((by_class, self.missing + other.missing))
+
     def pooled(self) -> Self:
         """Return values that are, in each class, those of all classes together."""
         n_classes = len(self.by_class)

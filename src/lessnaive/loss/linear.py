@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lessnaive import _core
 from lessnaive.loss.base import Curvature, CurvatureMap, Lipschitz, Loss
+
+if TYPE_CHECKING:
+    from lessnaive.loss.parted import PartedLinearRows
 
 __all__ = ["LinearLoss"]
 
@@ -27,7 +32,7 @@ class LinearLoss(Loss, Curvature):
 
     Parameters
     ----------
-    rows : _core.LinearRows
+    rows : _core.LinearRows or PartedLinearRows
         The rows.
     coordinates : sparse array of shape (n_coefficients, n_coordinates)
         The matrix A, the same for all outputs.
@@ -38,7 +43,9 @@ class LinearLoss(Loss, Curvature):
     is_convex = True
     has_curvature_map = True
 
-    def __init__(self, rows: _core.LinearRows, coordinates: csr_array, target: Floats) -> None:
+    def __init__(
+        self, rows: _core.LinearRows | PartedLinearRows, coordinates: csr_array, target: Floats
+    ) -> None:
         self.rows = rows
         self.coordinates = coordinates
         self.adjoint = csr_array(coordinates.T)
@@ -99,6 +106,7 @@ class LinearLoss(Loss, Curvature):
             The weights to begin with.
         """
         matrix = self.coordinates
+        assert isinstance(self.rows, _core.LinearRows)
         return _core.LinearPath(
             self.rows,
             matrix.indptr.astype(np.int64),
@@ -156,7 +164,11 @@ class _LinearCurvature(CurvatureMap):
     def __init__(self, loss: LinearLoss, weights: Floats) -> None:
         self._loss = loss
         self._coefficients = loss.coefficients(weights)
-        self._map = _core.LinearCurvature(loss.rows, self._coefficients)
+        self._map = (
+            _core.LinearCurvature(loss.rows, self._coefficients)
+            if isinstance(loss.rows, _core.LinearRows)
+            else loss.rows.curvature_map(self._coefficients)
+        )
 
     def multiply(self, vector: Floats) -> Floats:
         """Return its product with a vector."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.loss.base import Lipschitz, Loss
+
+if TYPE_CHECKING:
+    from lessnaive.loss.parted import PartedEvidence
 
 __all__ = ["MixedWeightsLoss"]
 
@@ -30,7 +35,7 @@ class MixedWeightsLoss(Loss):
     is_convex = False
     has_lipschitz = False
 
-    def __init__(self, evidence: _core.Evidence, *, squared: bool) -> None:
+    def __init__(self, evidence: _core.Evidence | PartedEvidence, *, squared: bool) -> None:
         self.evidence = evidence
         self.squared = squared
         self.shape = (evidence.columns * (1 + evidence.classes) + 1,)

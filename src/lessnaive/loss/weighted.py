@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,13 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.base import Operand, Work
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
+from lessnaive.table.training import Training
 
-__all__ = ["WeightedEvidenceLoss", "gather_evidence"]
+if TYPE_CHECKING:
+    from lessnaive.loss.parted import PartedEvidence
+    from lessnaive.table.parts import PartedTraining
+
+__all__ = ["WeightedEvidenceLoss", "gather_evidence", "training_evidence"]
 
 Floats = NDArray[np.float64]
 
@@ -96,12 +101,48 @@ def gather_evidence(
     )
 
 
+def training_evidence(
+    scorecard: Scorecard,
+    training: Training | PartedTraining,
+    own: Callable[[Training], OwnEvidence] | None = None,
+) -> _core.Evidence | PartedEvidence:
+    """Pack what the terms of a scorecard say about each training row, where the rows are.
+
+    Parameters
+    ----------
+    scorecard : Scorecard
+        The terms.
+    training : Training or PartedTraining
+        The rows.
+    own : callable, optional
+        From rows to the evidence for their own classes, if it differs.
+
+    Returns
+    -------
+    _core.Evidence or PartedEvidence
+    """
+    pack = partial(_packed, scorecard, own)
+    if isinstance(training, Training):
+        return pack(training)
+    from lessnaive.loss.parted import PartedEvidence
+
+    return PartedEvidence(training.rows.hold(pack))
+
+
+def _packed(
+    scorecard: Scorecard, own: Callable[[Training], OwnEvidence] | None, training: Training
+) -> _core.Evidence:
+    about = None if own is None else own(training)
+    columns = training.table.columns
+    return gather_evidence(scorecard, columns, training.labels, training.weights, about)
+
+
 class WeightedEvidenceLoss(Loss, Curvature):
     r"""The loss of the scores :math:`b_c + \sum_j w_{cj} e_{jc}(x)` under the softmax.
 
     Parameters
     ----------
-    evidence : _core.Evidence
+    evidence : _core.Evidence or PartedEvidence
         The rows.
     squared : bool, default=False
         :math:`\frac12 \sum_i \sum_c (p_{ic} - [c = y_i])^2` instead of
@@ -111,7 +152,11 @@ class WeightedEvidenceLoss(Loss, Curvature):
     """
 
     def __init__(
-        self, evidence: _core.Evidence, *, squared: bool = False, shared: bool = False
+        self,
+        evidence: _core.Evidence | PartedEvidence,
+        *,
+        squared: bool = False,
+        shared: bool = False,
     ) -> None:
         self.evidence = evidence
         self.squared = squared

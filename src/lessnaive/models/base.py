@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from lessnaive._sklearn import checked_fit
+from lessnaive._sklearn import check_parameters, checked_fit
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.card import MOST_OBSERVED
 from lessnaive.table import Schema
-from lessnaive.table.training import Training, read_training
+from lessnaive.table.training import read_training
 
-__all__ = ["OneBlasThread", "Predictor", "ScorecardClassifier", "by_one_blas_thread", "fitting"]
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
+
+__all__ = [
+    "OneBlasThread",
+    "Predictor",
+    "ScorecardClassifier",
+    "by_one_blas_thread",
+    "fitting",
+    "is_distributed",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -91,6 +102,25 @@ def fitting(fit: _Function) -> _Function:
     return checked_fit(by_one_blas_thread(fit))
 
 
+def is_distributed(X: Any) -> bool:
+    """Whether a table is a collection of Dask."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def part_by_part(predict: _Function) -> _Function:
+    """Make a method that predicts a table predict those of Dask too, part by part, when asked."""
+
+    @wraps(predict)
+    def run(self: Any, X: Any) -> Any:
+        if not is_distributed(X):
+            return predict(self, X)
+        from lessnaive.parts.distributed import predict_distributed
+
+        return predict_distributed(self, predict.__name__, X)
+
+    return cast(_Function, run)
+
+
 class Predictor(Protocol):
     """What turns rows into scores and probabilities of classes, as a scorecard does."""
 
@@ -103,6 +133,9 @@ class Predictor(Protocol):
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
 
+    def members(self) -> Iterator[tuple[float, Scorecard]]:
+        """Yield the scorecards whose probabilities are averaged, with their weights."""
+
 
 class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose fitted form is a scorecard.
@@ -110,6 +143,9 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     A subclass learns from a table in ``_learn`` and sets ``_scorecard``; columns, classes and
     predictions follow from it.
     """
+
+    #: Whether ``_learn`` takes a table in parts too.
+    _learns_from_parts: ClassVar[bool] = False
 
     categorical_features: Any
     classes_: NDArray[Any]
@@ -122,7 +158,8 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows; for some models a
+            Dask DataFrame or Array too.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), optional
@@ -134,16 +171,49 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
-        class_weight = getattr(self, "class_weight", None)
+        if is_distributed(X):
+            return self._fit_distributed(X, y, sample_weight)
+        class_weight = self._weight_of_classes()
         training = read_training(X, y, sample_weight, self.categorical_features, class_weight)
         self._learn(training)
         table = training.table
         self.scorecard_.observe(table.columns, table.n_rows, training.weights)
         return self
 
-    def _learn(self, training: Training) -> None:
-        """Learn from rows; if that fails, the estimator is as it was."""
+    def _weight_of_classes(self) -> Any:
+        """Return what the weights of rows are multiplied by, class by class."""
+        return getattr(self, "class_weight", None)
+
+    def _learn(self, training: Any) -> None:
+        """Learn from rows, which may be in parts; if that fails, the estimator is as it was."""
         raise NotImplementedError
+
+    def _check_parts(self) -> None:
+        """Raise TypeError unless the model learns from a table in parts, and has parameters."""
+        if not self._learns_from_parts:
+            raise TypeError(
+                f"{type(self).__name__} does not learn from a table in parts, but NaiveBayes, "
+                "AttributeWeightedNB, BaristaNB, FractionalNB, NBLogistic and LessNaiveClassifier "
+                "do: take one of these, or a table that fits into memory."
+            )
+        check_parameters(self)
+
+    def _fit_distributed(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        from lessnaive.parts.distributed import fit_distributed
+
+        fit_distributed(self, X, y, sample_weight)
+        return self
+
+    @fitting
+    def _fit_parts(self, training: PartedTraining) -> Self:
+        """Fit the model to a table in parts."""
+        self._learn(training)
+        if not all(term.is_counted for term in self.scorecard_.terms):
+            n_rows = int(training.sizes.sum())
+            rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_OBSERVED)).astype(np.intp)
+            some = training.take(rows)
+            self.scorecard_.observe(some.table.columns, len(rows), some.weights)
+        return self
 
     @property
     def scorecard_(self) -> Scorecard:
@@ -164,6 +234,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted_scorecard().column_importance()
 
+    @part_by_part
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row; the first one where several tie.
 
@@ -179,6 +250,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._predictor().joint_log_probability(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
+    @part_by_part
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row.
 
@@ -194,6 +266,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().probability(X)
 
+    @part_by_part
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row.
 
@@ -208,6 +281,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().log_probability(X)
 
+    @part_by_part
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Score of each class for each row: log P(class) + log P(row | class).
 
@@ -250,6 +324,21 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} instance is not fitted yet: call fit first."
             )
         return scorecard
+
+    def _repr_html_inner(self) -> str:
+        """Return the diagram of scikit-learn and, once there is one, the scorecard."""
+        return str(super()._repr_html_inner()) + self._scorecard_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._scorecard_html()
+        return bundle
+
+    def _scorecard_html(self) -> str:
+        scorecard: Scorecard | None = getattr(self, "scorecard_", None)
+        return "" if scorecard is None else scorecard._repr_html_()
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what inputs are taken."""

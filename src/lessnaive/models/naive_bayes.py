@@ -138,6 +138,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     array(['apple', 'pear'], dtype='<U5')
     """
 
+    _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
         **STREAM_CONSTRAINTS,

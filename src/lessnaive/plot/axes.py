@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
+    from lessnaive.scorecard import Scorecard
+
 __all__ = [
     "check_drawable",
+    "class_place",
     "colours",
     "import_pyplot",
     "legend_beside",
     "mark_chosen",
     "new_axes",
+    "plain_text",
     "scale_penalties",
+    "term_place",
     "write_cells",
 ]
 
+# Characters of names of columns and values; longer ones would leave no room for the picture.
+_LONGEST_TEXT = 60
 # Luminance of a colour below which text on it is white.
 _DARK = 0.45
 
@@ -36,6 +43,39 @@ def check_drawable(estimator: Any, kind: type | UnionType, purpose: str) -> None
     if not isinstance(estimator, kind):
         raise TypeError(f"{purpose}, got {type(estimator).__name__}.")
     check_is_fitted(estimator)
+
+
+def class_place(classes: ArrayLike, class_: Any) -> int:
+    """Return the place of a class: of the last one by default; ValueError if there is none."""
+    labels = np.asarray(classes).tolist()
+    if class_ is None:
+        return len(labels) - 1
+    if class_ not in labels:
+        raise ValueError(f"class_ must be one of the classes {labels}, got {class_!r}.")
+    return int(labels.index(class_))
+
+
+def term_place(card: Scorecard, column: str | int) -> int:
+    """Return the place of the term of a column; ValueError that names the terms if it has none."""
+    names = [term.name for term in card.terms]
+    if isinstance(column, str):
+        if column in names:
+            return names.index(column)
+        if column in card.schema.names:
+            raise ValueError(f"The model does not use column {column!r}: it adds nothing.")
+        shown = ", ".join(map(repr, names[:10])) + (" ..." if len(names) > 10 else "")
+        raise ValueError(f"column must be one of the terms {shown}, got {column!r}.")
+    if not -len(names) <= column < len(names):
+        raise ValueError(f"column must be below {len(names)}, the number of terms, got {column}.")
+    return column % len(names)
+
+
+def plain_text(text: object, most: int = _LONGEST_TEXT) -> str:
+    """Return a name as matplotlib shows it letter by letter: no formulas, no line ends."""
+    shown = " ".join(str(text).split()) if str(text).strip() else repr(text)
+    if len(shown) > most:
+        shown = shown[: most - 1] + "…"
+    return shown.replace("$", r"\$")
 
 
 def import_pyplot(display: str) -> ModuleType:

@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import weight_of_evidence
-from lessnaive.plot.axes import colours, new_axes
+from lessnaive.models.base import ScorecardClassifier
+from lessnaive.plot.axes import (
+    check_drawable,
+    class_place,
+    colours,
+    new_axes,
+    plain_text,
+    term_place,
+)
 from lessnaive.scorecard.terms.encodings import Groups
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ _LABEL_WIDTH = 32
 _LINE_WIDTH = 22
 # Width of a character in inches, about: what is too wide for its bin is turned.
 _CHARACTER = 0.085
+# Axes that are lower than this, in inches, have no room for a title above the legend.
+_LOW = 3.5
 # Width of a bin in inches that has room for two lines that are turned.
 _TWO_LINES = 0.45
 
@@ -81,6 +91,12 @@ class BinningDisplay:
     >>> display = BinningDisplay.from_estimator(encoder, "bill_length_mm", class_="Gentoo")
     >>> display.labels
     ['<= 42.35 or missing', '(42.35, 46.05]', '> 46.05']
+
+    Models keep their bins too:
+
+    >>> from lessnaive import NaiveBayes
+    >>> BinningDisplay.from_estimator(NaiveBayes().fit(X, y), "bill_length_mm").labels
+    ['(missing)', '<= 42.35', '(42.35, 46.05]', '> 46.05']
     """
 
     column: str
@@ -91,19 +107,19 @@ class BinningDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: SupervisedEncoder,
+        estimator: SupervisedEncoder | ScorecardClassifier,
         column: str | int,
         *,
         class_: Any = None,
         cmap: Any = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw a column of a fitted encoder.
+        """Draw a column of a fitted encoder, or of a fitted model with bins or values.
 
         Parameters
         ----------
-        estimator : MODLEncoder or MDLPDiscretizer
-            A fitted encoder.
+        estimator : MODLEncoder, MDLPDiscretizer or classifier of lessnaive
+            A fitted encoder or model.
         column : str or int
             Name or position of the column.
         class_ : label of a class, optional
@@ -117,18 +133,18 @@ class BinningDisplay:
         -------
         BinningDisplay
         """
-        if not isinstance(estimator, SupervisedEncoder):
-            raise TypeError(
-                "BinningDisplay draws the bins of a MODLEncoder or an MDLPDiscretizer, got "
-                f"{type(estimator).__name__}."
-            )
-        name, binning = estimator._column(column)
-        display = cls(
-            column=name,
-            labels=_labels(binning),
-            counts=binning.rows()[1],
-            classes=estimator.classes_,
+        check_drawable(
+            estimator,
+            SupervisedEncoder | ScorecardClassifier,
+            "BinningDisplay draws the bins of a MODLEncoder, an MDLPDiscretizer or a classifier of "
+            "lessnaive",
         )
+        if isinstance(estimator, SupervisedEncoder):
+            name, binning = estimator._column(column)
+            labels, counts = _labels(binning), binning.rows()[1]
+        else:
+            name, labels, counts = _bins_of_model(estimator, column)
+        display = cls(column=name, labels=labels, counts=counts, classes=estimator.classes_)
         return display.plot(class_=class_, cmap=cmap, ax=ax)
 
     def plot(self, *, class_: Any = None, cmap: Any = None, ax: Axes | None = None) -> Self:
@@ -149,21 +165,13 @@ class BinningDisplay:
             The display itself.
         """
         counts = np.asarray(self.counts, dtype=np.float64)
-        place = self._place(class_)
+        place = class_place(self.classes, class_)
         self.ax_ = _new_axes(self.labels) if ax is None else ax
         self.figure_: Figure | SubFigure = self.ax_.figure
         self._draw_bars(counts, cmap)
         self._name_bins()
         self._draw_evidence(weight_of_evidence(counts)[:, place], place)
         return self
-
-    def _place(self, class_: Any) -> int:
-        classes = np.asarray(self.classes).tolist()
-        if class_ is None:
-            return len(classes) - 1
-        if class_ not in classes:
-            raise ValueError(f"class_ must be one of the classes {classes}, got {class_!r}.")
-        return int(classes.index(class_))
 
     def _draw_bars(self, counts: NDArray[np.float64], cmap: Any) -> None:
         total = counts.sum(axis=1)
@@ -194,18 +202,22 @@ class BinningDisplay:
         self._draw_legend(names, lines_below=0.7 * max(map(len, written)) if turned else 1.3)
 
     def _draw_legend(self, names: list[str], lines_below: float) -> None:
-        """Above the axes and the counts, where nothing else is."""
+        """Above the axes and the counts, where nothing else is but the title."""
         room = _width(self.ax_) / (_CHARACTER * (max(map(len, names)) + 6))
+        columns = int(np.clip(room, 1, len(names)))
         self.legend_: Legend = self.ax_.legend(
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
             borderaxespad=lines_below + 0.5,
-            ncols=int(np.clip(room, 1, len(names))),
+            ncols=columns,
             frameon=False,
         )
+        if self.ax_.get_window_extent().height / self.figure_.dpi > _LOW:
+            above = 12 * (lines_below + 1.0) + 16 * -(-len(names) // columns)
+            self.ax_.set_title(plain_text(self.column), pad=above)
 
     def _name_bins(self) -> None:
-        self.ax_.set_xlabel(self.column)
+        self.ax_.set_xlabel(plain_text(self.column))
         turned = _too_wide(self.labels, _width(self.ax_))
         broken = turned and _width(self.ax_) > _TWO_LINES * len(self.labels)
         lines = [fill(label, _LINE_WIDTH) if broken else label for label in self.labels]
@@ -226,6 +238,26 @@ class BinningDisplay:
         self.evidence_ax_ = axes
 
 
+def _bins_of_model(
+    estimator: ScorecardClassifier, column: str | int
+) -> tuple[str, list[str], NDArray[np.float64]]:
+    """Return the name, the bins and their rows, of a column of a model."""
+    card = estimator.scorecard_
+    term = card.terms[term_place(card, column)]
+    rows = [row for row in term.rows(card.schema.kinds) if row.counts.any()]
+    if any(row.is_difference or np.isnan(row.counts).any() for row in rows) or not rows:
+        raise ValueError(
+            f"{term.name!r} has no bins in this {type(estimator).__name__}, but a curve: "
+            "TermDisplay draws it."
+        )
+    labels = [label if len(label) <= _LABEL_WIDTH else _cut(label) for label, *_ in rows]
+    return term.name, labels, np.array([row.counts for row in rows])
+
+
+def _cut(label: str) -> str:
+    return label[: _LABEL_WIDTH - 1] + "…"
+
+
 def _labels(binning: Binning) -> list[str]:
     """Labels of the bins; groups are cut short, as there is no room for many names."""
     labels, _ = binning.rows()
@@ -240,7 +272,7 @@ def _labels(binning: Binning) -> list[str]:
 def _listed(names: list[str]) -> str:
     shown = names[0]
     if len(shown) > _LABEL_WIDTH:
-        shown = shown[: _LABEL_WIDTH - 1] + "…"
+        shown = _cut(shown)
     for place, name in enumerate(names[1:], start=1):
         if len(shown) + len(name) + 2 > _LABEL_WIDTH:
             return f"{shown} + {len(names) - place} more"

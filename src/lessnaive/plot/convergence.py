@@ -193,6 +193,7 @@ class ConvergenceDisplay:
         ]
         for ax, (label, _, _) in zip(self.axes_, curves, strict=True):
             ax.set(xlabel="iteration" if x == "iteration" else "seconds", ylabel=label)
+            ax.set_title(label.partition(" ")[0] if label.startswith("objective") else "weights")
             ax.set_yscale("log", nonpositive="mask")
             ax.grid(alpha=0.3)
             if log_x:

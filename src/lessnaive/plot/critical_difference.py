@@ -145,6 +145,7 @@ class CriticalDifferenceDisplay:
         margin = 0.35 * (high - low)
         self.ax_.set_xlim(low - 0.1 - margin, high + 0.1 + margin)
         self.ax_.set_ylim(-(depth + 0.6 * n_left), 1.9)
+        self.ax_.set_title("average ranks")
         self.ax_.set_axis_off()
         return self
 

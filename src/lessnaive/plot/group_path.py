@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive.models import GroupLassoNB
-from lessnaive.plot.axes import check_drawable, colours, new_axes
+from lessnaive.plot.axes import check_drawable, colours, legend_beside, mark_chosen, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
 __all__ = ["GroupPathDisplay"]
@@ -50,6 +51,8 @@ class GroupPathDisplay:
         The lines, by column.
     chosen_ : matplotlib Line2D or None
         The vertical line at the penalty that was chosen.
+    legend_ : matplotlib Legend
+        Names of the columns that go farthest, in the order of their lines at the right.
 
     Examples
     --------
@@ -113,7 +116,7 @@ class GroupPathDisplay:
             The display itself.
         """
         lam, norms = np.asarray(self.lam), np.asarray(self.norms)
-        self.ax_ = new_axes(type(self).__name__) if ax is None else ax
+        self.ax_ = new_axes(type(self).__name__, 8.0) if ax is None else ax
         self.figure_: Figure | SubFigure = self.ax_.figure
         shades = colours(norms.shape[1], cmap)
         self.lines_: list[Line2D] = [
@@ -127,9 +130,12 @@ class GroupPathDisplay:
             xlim=(lam.max(), lam.min()),  # from no column to all of them
         )
         self.ax_.set_ylim(bottom=0.0)
-        self.chosen_: Line2D | None = None
-        if self.chosen is not None:
-            self.chosen_ = self.ax_.axvline(self.chosen, color="black", linestyle=":")
+        self.ax_.set_title("from one estimate for all classes to one for each")
         farthest = np.argsort(-norms.max(axis=0), kind="stable")[:_MOST_NAMED]
-        self.ax_.legend(handles=[self.lines_[j] for j in farthest], frameon=False)
+        named = sorted(farthest.tolist(), key=lambda j: -norms[-1, j])
+        handles = [self.lines_[j] for j in named]
+        self.chosen_ = mark_chosen(self.ax_, self.chosen)
+        if self.chosen_ is not None:
+            handles.append(self.chosen_)
+        self.legend_: Legend = legend_beside(self.ax_, handles=handles)
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.plot.axes import check_drawable, new_axes
+from lessnaive.plot.axes import check_drawable, new_axes, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +109,8 @@ class ImportanceDisplay:
         self.ax_ = new_axes("ImportanceDisplay", height=height) if ax is None else ax
         self.figure_: Figure | SubFigure = self.ax_.figure
         self.bars_ = self.ax_.barh(places, np.asarray(self.importances), **kwargs)
-        self.ax_.set_yticks(places, list(self.names))
+        self.ax_.set_yticks(places, [plain_text(name) for name in self.names])
         self.ax_.invert_yaxis()
         self.ax_.set(xlabel="mean absolute centred contribution (nats)")
+        self.ax_.set_title("how far columns move the scores")
         return self

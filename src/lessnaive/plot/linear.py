@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.logistic.problem import FittedLogistic
+from lessnaive.plot.axes import class_place
 from lessnaive.scorecard import Term
 from lessnaive.table import Column, read_table
 
@@ -32,9 +33,7 @@ def choose_output(estimator: FittedLogistic, class_: Any) -> Output:
     Two classes share one row: that of the second against the first.
     """
     classes = estimator.classes_.tolist()
-    if class_ is not None and class_ not in classes:
-        raise ValueError(f"class_ must be one of the classes {classes}, got {class_!r}.")
-    place = len(classes) - 1 if class_ is None else classes.index(class_)
+    place = class_place(classes, class_)
     if len(classes) == 2:
         return Output(0, 1.0 if place else -1.0, f"{classes[place]} against {classes[1 - place]}")
     return Output(place, 1.0, f"score of {classes[place]}")

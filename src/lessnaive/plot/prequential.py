@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from lessnaive._sklearn import take_rows
 from lessnaive.plot.axes import colours, import_pyplot
 from lessnaive.stream import CurvePoint, Prequential
 
@@ -28,7 +30,8 @@ _MEASURES = ("accuracy", "log_loss")
 class PrequentialDisplay:
     """Accuracy and log-loss of rows that were predicted before they were learned from.
 
-    It is best made with :meth:`from_curves`. The arguments are kept as attributes.
+    It is best made with :meth:`from_estimator`, or :meth:`from_curves` for several models. The
+    arguments are kept as attributes.
 
     Parameters
     ----------
@@ -66,6 +69,51 @@ class PrequentialDisplay:
     """
 
     curves: Mapping[str, Curve]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        batch_size: int = 100,
+        window: int = 1000,
+        overall: bool = True,
+        axes: Sequence[Axes] | None = None,
+    ) -> Self:
+        """Let a copy of a classifier learn from rows batch by batch, each predicted first.
+
+        Parameters
+        ----------
+        estimator : classifier with partial_fit
+            Its parameters; it need not be fitted, and is not changed.
+        X : table of shape (n_samples, n_features)
+            Rows in the order in which they come.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        batch_size : int, default=100
+            Rows that are predicted and learned from at a time.
+        window : int, default=1000
+            Rows that the recent measures are of.
+        overall, axes
+            As in :meth:`from_curves`.
+
+        Returns
+        -------
+        PrequentialDisplay
+        """
+        if not hasattr(estimator, "partial_fit"):
+            raise TypeError(
+                "PrequentialDisplay draws a classifier with partial_fit, got "
+                f"{type(estimator).__name__}."
+            )
+        model, curve, labels = clone(estimator), Prequential(window=window), np.asarray(y)
+        for start in range(0, len(labels), batch_size):
+            rows = np.arange(start, min(start + batch_size, len(labels)))
+            curve.test_then_train(model, take_rows(X, rows), labels[rows])
+        name = type(estimator).__name__
+        return cls.from_curves({name: curve}, overall=overall, axes=axes)
 
     @classmethod
     def from_curves(
@@ -119,7 +167,8 @@ class PrequentialDisplay:
         for ax, measure in zip(self.axes_, _MEASURES, strict=True):
             self.recent_.append(self._draw(ax, f"recent_{measure}"))
             self.overall_.append(self._draw(ax, measure, dashed=True) if overall else {})
-            ax.set(xlabel="rows", ylabel=measure.replace("_", "-"))
+            name = measure.replace("_", "-")
+            ax.set(xlabel="rows", ylabel=name, title=f"{name}, predicted before learned")
             ax.grid(alpha=0.3)
         handles = list(self.recent_[0].values())
         if overall:

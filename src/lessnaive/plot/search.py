@@ -31,7 +31,8 @@ class SearchDisplay:
     """The criterion of :class:`~lessnaive.FractionalNB` by iteration, for several solvers.
 
     A thin line is where a search is, with a gap where it starts anew, and a thick one the best that
-    it has found so far. It is best made with :meth:`from_models`. The arguments are kept as
+    it has found so far. It is best made with
+    :meth:`from_estimator`, or :meth:`from_models` for several. The arguments are kept as
     attributes.
 
     Parameters
@@ -69,6 +70,23 @@ class SearchDisplay:
     objectives: Mapping[str, Floats]
     runs: Mapping[str, Floats]
     null_cost: float = 1.0
+
+    @classmethod
+    def from_estimator(cls, estimator: FractionalNB, *, ax: Axes | None = None) -> Self:
+        """Draw the history of a fitted model.
+
+        Parameters
+        ----------
+        estimator : FractionalNB
+            A fitted model.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        SearchDisplay
+        """
+        return cls.from_models({type(estimator).__name__: estimator}, ax=ax)
 
     @classmethod
     def from_models(cls, models: Mapping[str, FractionalNB], *, ax: Axes | None = None) -> Self:
@@ -137,6 +155,7 @@ class SearchDisplay:
         ax.set(
             xlabel="iteration",
             ylabel="criterion / criterion of no columns",
+            title="search for weights",
             ylim=(lowest - room, highest + room),
         )
         ax.grid(alpha=0.3)

@@ -29,7 +29,7 @@ class SparsityDisplay:
     """Compression rate and number of kept columns of :class:`~lessnaive.FractionalNB`.
 
     Both against the strength of the penalty, with a line for each power. It is best made with
-    :meth:`from_table`. The arguments are kept as attributes.
+    :meth:`from_estimator` or :meth:`from_table`. The arguments are kept as attributes.
 
     Parameters
     ----------
@@ -64,6 +64,23 @@ class SparsityDisplay:
     train: Floats
     test: Floats
     kept: Floats
+
+    @classmethod
+    def from_estimator(cls, estimator: FractionalNB, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Fit models with the parameters of an estimator, and draw the means.
+
+        Parameters
+        ----------
+        estimator : FractionalNB
+            Its parameters; `lam` and `p` are set. It need not be fitted.
+        X, y, **options
+            As in :meth:`from_table`.
+
+        Returns
+        -------
+        SparsityDisplay
+        """
+        return cls.from_table(X, y, estimator=estimator, **options)
 
     @classmethod
     def from_table(
@@ -155,7 +172,7 @@ class SparsityDisplay:
         rate.plot([], [], color="black", label="new rows")
         rate.plot([], [], color="black", linestyle="--", linewidth=1.0, label="training rows")
         for ax, label in ((rate, "compression rate"), (kept, "columns kept")):
-            ax.set(xlabel="strength of the penalty (lam)", ylabel=label)
+            ax.set(xlabel="strength of the penalty (lam)", ylabel=label, title=label)
             ax.set_xticks(places, [f"{lam:g}" for lam in self.lams])
             ax.grid(alpha=0.3)
         kept.set_ylim(bottom=0)

@@ -148,6 +148,7 @@ class StagewisePathDisplay:
         self.levels_ax_.set(
             ylabel="share of the way to\nthe per-class estimate", ylim=(-0.03, 1.03)
         )
+        self.levels_ax_.set_title("columns enter step by step")
         self.levels_ax_.tick_params(labelbottom=False)
         if named:
             legend = self.levels_ax_.legend(

@@ -156,9 +156,13 @@ class CVSurfaceDisplay:
         written = [[f"{score:.3f}" for score in line] for line in scores.tolist()]
         self.texts_ = write_cells(self.ax_, self.image_, written)
         l1, l2 = np.asarray(self.l1).tolist(), np.asarray(self.l2).tolist()
-        self.ax_.set_xticks(np.arange(len(l1)), [f"{value:.2g}" for value in l1])
-        self.ax_.set_yticks(np.arange(len(l2)), [f"{value:.2g}" for value in l2])
-        self.ax_.set(xlabel="l1", ylabel="l2")
+        turned: dict[str, Any] = {}
+        if max(len(_penalty(value)) for value in l1) > 4:
+            turned = {"rotation": 40, "ha": "right"}
+        self.ax_.set_xticks(np.arange(len(l1)), [_penalty(value) for value in l1], **turned)
+        self.ax_.set_yticks(np.arange(len(l2)), [_penalty(value) for value in l2])
+        self.ax_.set(xlabel="penalty l1", ylabel="penalty l2")
+        self.ax_.set_title(f"{self.name} of held-out rows", pad=28 if self.marks else None)
         self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=self.name)
         self._draw_marks()
         return self
@@ -183,6 +187,13 @@ class CVSurfaceDisplay:
                 frameon=False,
                 markerscale=0.35,
             )
+
+
+def _penalty(value: float) -> str:
+    """Write a penalty, without an exponent unless it is tiny."""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.0e}" if 0 < value < 1e-4 else f"{value:.3g}"
 
 
 def _new_axes(n_l2: int, n_l1: int) -> Axes:

@@ -13,6 +13,7 @@ from lessnaive.models.weighted.barista import SHRINK_TO
 from lessnaive.models.weighted.barista_cv import BaristaNBCV
 from lessnaive.plot.axes import (
     check_drawable,
+    class_place,
     legend_beside,
     mark_chosen,
     new_axes,
@@ -108,9 +109,7 @@ class PathDisplay:
         check_drawable(estimator, BaristaNBCV, "PathDisplay draws the path of a BaristaNBCV")
         names = list(estimator.scorecard_.schema.names)
         classes = estimator.classes_.tolist()
-        if class_ is not None and class_ not in classes:
-            raise ValueError(f"class_ must be one of the classes {classes}, got {class_!r}.")
-        place = len(classes) - 1 if class_ is None else classes.index(class_)
+        place = class_place(classes, class_)
         path = estimator.path_
         row = int(np.flatnonzero(path.l2 == estimator.l2_)[0])
         display = cls(

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.models.averaged import AveragedNB
-from lessnaive.models.fractional.fractional import FractionalNB
+from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.weighted.barista import SHRINK_TO
-from lessnaive.models.weighted.learning import LearnedWeights
-from lessnaive.plot.axes import check_drawable, import_pyplot, write_cells
+from lessnaive.plot.axes import check_drawable, import_pyplot, plain_text, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["WeightsDisplay"]
 
 Floats = NDArray[np.float64]
-WithWeights = LearnedWeights | FractionalNB | AveragedNB
 
 # Name of the weights that all classes share.
 _ALL = "all classes"
@@ -81,7 +78,7 @@ class WeightsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: WithWeights,
+        estimator: ScorecardClassifier,
         *,
         max_columns: int = 40,
         cmap: Any = "RdBu_r",
@@ -95,8 +92,9 @@ class WeightsDisplay:
 
         Parameters
         ----------
-        estimator : BaristaNB, BaristaNBCV, AttributeWeightedNB, FractionalNB or AveragedNB
-            A fitted model.
+        estimator : classifier of lessnaive with weights
+            A fitted model that has ``weights_``: BaristaNB, BaristaNBCV, AttributeWeightedNB,
+            FractionalNB, AveragedNB, RelevanceWeightedNB, SelectiveNB or StagewiseNB.
         max_columns : int, default=40
             Most columns that are drawn: those with a weight farthest from the target.
         cmap : str or matplotlib Colormap, default="RdBu_r"
@@ -108,11 +106,10 @@ class WeightsDisplay:
         -------
         WeightsDisplay
         """
-        check_drawable(
-            estimator,
-            WithWeights,
-            "WeightsDisplay draws the weights of a model that has learned some",
-        )
+        purpose = "WeightsDisplay draws the weights of a model that has learned some"
+        check_drawable(estimator, ScorecardClassifier, purpose)
+        if not hasattr(estimator, "weights_"):
+            raise TypeError(f"{purpose}, got {type(estimator).__name__}.")
         names = list(estimator.scorecard_.schema.names)
         weights, groups = _rows(estimator)
         center = SHRINK_TO[estimator.get_params().get("shrink_to", "zero")]
@@ -152,17 +149,21 @@ class WeightsDisplay:
         if weights.shape[1] <= _MOST_WRITTEN:
             written = [[_number(weight) for weight in line] for line in weights.tolist()]
             self.texts_ = write_cells(self.ax_, self.image_, written)
-        self.ax_.set_yticks(np.arange(len(self.columns)), list(self.columns))
+        self.ax_.set_yticks(
+            np.arange(len(self.columns)), [plain_text(name) for name in self.columns]
+        )
         wide = max(map(len, self.groups)) * _CHARACTER > _width(self.ax_) / len(self.groups)
         self.ax_.set_xticks(
-            np.arange(len(self.groups)), list(self.groups), rotation=90 if wide else 0
+            np.arange(len(self.groups)),
+            [plain_text(name) for name in self.groups],
+            rotation=90 if wide else 0,
         )
-        self.ax_.set(xlabel="class", ylabel="column")
+        self.ax_.set(xlabel="class", ylabel="column", title="weights of the columns")
         self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
         return self
 
 
-def _rows(estimator: WithWeights) -> tuple[Floats, list[str]]:
+def _rows(estimator: Any) -> tuple[Floats, list[str]]:
     """Return the weights, and what each row of them is for."""
     classes = [str(name) for name in estimator.classes_.tolist()]
     weights = np.atleast_2d(estimator.weights_)

@@ -38,7 +38,8 @@ class ScorecardAverage:
         self._made: dict[int, Scorecard] = {}
         self.weights = weights
 
-    def _members(self) -> Iterator[tuple[float, Scorecard]]:
+    def members(self) -> Iterator[tuple[float, Scorecard]]:
+        """Yield the scorecards that have a weight, with it."""
         for place, weight in enumerate(self.weights.tolist()):
             if weight == 0:
                 continue
@@ -55,9 +56,9 @@ class ScorecardAverage:
 
     def log_probability(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row."""
-        logs = ((log(weight), card.log_probability(X)) for weight, card in self._members())
+        logs = ((log(weight), card.log_probability(X)) for weight, card in self.members())
         return reduce(np.logaddexp, (part + share for share, part in logs))
 
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
-        return reduce(np.add, (weight * card.probability(X) for weight, card in self._members()))
+        return reduce(np.add, (weight * card.probability(X) for weight, card in self.members()))

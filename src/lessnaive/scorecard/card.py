@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -22,15 +22,16 @@ from lessnaive.scorecard.averages import (
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
 from lessnaive.scorecard.terms.base import Work
+from lessnaive.scorecard.terms.drawing import Drawing, relative
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table import Column, Schema, read_table
 from lessnaive.table.column import RowsOfColumn, infinite_value
 from lessnaive.table.making import Backend, make_frame
 
-__all__ = ["Scorecard"]
+__all__ = ["MOST_OBSERVED", "Scorecard"]
 
-# Averages over more rows would be no better.
-_MOST_OBSERVED = 1 << 17
+#: Averages over more rows would be no better.
+MOST_OBSERVED = 1 << 17
 _OUTPUTS = {"joint": 0, "log_probability": 1, "probability": 2}
 
 
@@ -73,6 +74,12 @@ class Scorecard:
     def __repr__(self) -> str:
         return f"<Scorecard of {self.model}: {len(self.classes)} classes, {len(self.terms)} terms>"
 
+    def _repr_html_(self) -> str:
+        """Return the strongest terms as a compact table, which notebooks show."""
+        from lessnaive.scorecard.html import scorecard_html  # few need it
+
+        return scorecard_html(self)
+
     def joint_log_probability(self, X: Any) -> NDArray[np.float64]:
         """Score of each row for each class: the log of P(x, class), up to a constant."""
         return self._score(X, "joint")
@@ -84,6 +91,10 @@ class Scorecard:
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
         return self._score(X, "probability")
+
+    def members(self) -> Iterator[tuple[float, Scorecard]]:
+        """Yield the scorecards whose probabilities are averaged, with their weights: itself."""
+        yield 1.0, self
 
     def score_columns(self, columns: Sequence[Column], n_rows: int) -> NDArray[np.float64]:
         """Score of each row for each class, given the columns of a table that was read already.
@@ -169,8 +180,8 @@ class Scorecard:
             Weights of the rows.
         """
         n_classes = len(self.classes)
-        if n_rows > _MOST_OBSERVED and not all(term.is_counted for term in self.terms):
-            rows = np.linspace(0, n_rows - 1, _MOST_OBSERVED).astype(np.intp)
+        if n_rows > MOST_OBSERVED and not all(term.is_counted for term in self.terms):
+            rows = np.linspace(0, n_rows - 1, MOST_OBSERVED).astype(np.intp)
             columns = [RowsOfColumn(column, rows) for column in columns]
             n_rows, weights = len(rows), None if weights is None else weights[rows]
         for place, term in enumerate(self.terms):
@@ -294,6 +305,22 @@ class Scorecard:
                 columns["score"] += scores[shown].tolist()
                 columns["count"] += counts[shown].tolist()
         return make_frame(columns, backend)
+
+    def drawing(self, place: int) -> Drawing:
+        """Return what a term looks like: bars, curves or a heat map.
+
+        Parameters
+        ----------
+        place : int
+            Place of the term.
+
+        Returns
+        -------
+        Bars, Curve or HeatMap
+            With scores relative to the average training row and to the mean over the classes.
+        """
+        drawn = self.terms[place].drawing(self.schema.kinds)
+        return drawn.map_scores(relative, self.averages[place].mean)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the scorecard as plain data."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ __all__ = [
     "read_weights",
     "warn_of_empty",
 ]
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,22 @@ class Training:
     def total_weight(self) -> float:
         """The sum of the weights, or the number of rows that have none."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
+
+    def total(self, function: Callable[[Training], S], merge: Callable[[S, S], S]) -> S:
+        """Return a sum over the rows, which are all here; a table in parts merges those of its own.
+
+        Parameters
+        ----------
+        function : callable
+            The sum over some rows.
+        merge : callable
+            From two sums to the sum over the rows of both.
+
+        Returns
+        -------
+        sum
+        """
+        return function(self)
 
     def take(self, rows: NDArray[np.integer]) -> Training:
         """Return some of the rows, with the same classes and kinds of columns.
@@ -174,8 +192,24 @@ def encode_labels(
     return np.array([levels[i] for i in order], dtype=dtype), place[rows]
 
 
-def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Check sample weights: None, or one finite, non-negative number per row, not all zero."""
+def read_weights(
+    sample_weight: Any, n_rows: int, *, allow_zero: bool = False
+) -> NDArray[np.float64] | None:
+    """Check sample weights: None, or one finite, non-negative number per row, not all zero.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,) or None
+        The weights.
+    n_rows : int
+        Number of rows.
+    allow_zero : bool, default=False
+        Whether all may be zero, as in a part of a table.
+
+    Returns
+    -------
+    array of shape (n_rows,) or None
+    """
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight)
@@ -199,7 +233,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         total = weights.sum()
     if not np.isfinite(total):
         raise ValueError("sample_weight adds up to more than a float can hold: scale it down.")
-    if not weights.any():
+    if not (allow_zero or weights.any()):
         raise ValueError(
             "Sample weights must contain at least one non-zero number: all rows have weight 0."
         )

@@ -8,6 +8,8 @@ Brier     ``sklearn.metrics.brier_score_loss`` of version 1.7 or newer: summed o
           halved for two classes (``scale_by_half="auto"``)
 AUC       ``sklearn.metrics.roc_auc_score(multi_class="ovr")``: with more than two classes the plain
           mean over each against the rest (``average="macro"``, scikit-learn's default)
+calib.    mean distance between the probability of the most probable class and how often it is
+          right, in ten bins of that probability of equal width (scikit-learn has none)
 ========  ==========================================================================================
 
 The deviance is twice the log-loss and the zero-one loss one minus the accuracy, for which
@@ -30,6 +32,7 @@ __all__ = [
     "accuracy",
     "auc",
     "brier",
+    "calibration_error",
     "log_loss",
     "row_hits",
     "row_log_losses",
@@ -118,6 +121,44 @@ def brier(probability: Floats, labels: Labels, weights: Floats | None = None) ->
     error = probability - np.eye(n_classes)[labels]
     mean = float(np.average((error**2).sum(axis=1), weights=weights))
     return mean / 2 if n_classes == 2 else mean
+
+
+def calibration_error(
+    probability: Floats, labels: Labels, weights: Floats | None = None, *, n_bins: int = 10
+) -> float:
+    """Mean distance between how sure predictions are and how often they are right.
+
+    Rows are put into bins by the probability p of their most probable class. With the weight
+    :math:`W_b` of the rows of a bin, the mean of p there and the share of hits, it is the mean of
+    the distance of the two, weighted by :math:`W_b`: the expected calibration error [1]_. With few
+    rows it is too large, as the share of hits in a bin varies by chance.
+
+    Parameters
+    ----------
+    probability : array of shape (n_rows, n_classes)
+        Probabilities.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+    weights : array of shape (n_rows,), optional
+        Weights of the rows.
+    n_bins : int, default=10
+        Number of bins, which are of equal width.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    References
+    ----------
+    .. [1] M. Pakdaman Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated
+       probabilities using Bayesian binning", AAAI, 2015.
+    """
+    sure = probability.max(axis=1)
+    each = np.ones(len(labels)) if weights is None else weights
+    bins = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
+    gap = np.bincount(bins, each * (sure - row_hits(probability, labels)), n_bins)
+    return float(np.abs(gap).sum() / each.sum())
 
 
 def auc(

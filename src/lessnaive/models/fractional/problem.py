@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,16 @@ from numpy.typing import NDArray
 from lessnaive.evidence.costs import column_costs, informative_part
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.loss.weighted import gather_evidence
+from lessnaive.loss.weighted import training_evidence
 from lessnaive.penalty import PowerPenalty
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import AnytimeSearch, AnytimeSolver
-from lessnaive.table import Column
+from lessnaive.table.training import Training
 
-__all__ = ["CONSTANTS", "FractionalProblem"]
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
+
+__all__ = ["CONSTANTS", "FractionalProblem", "last_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -49,8 +51,6 @@ class FractionalProblem:
         The penalty for a strength of 1.
     costs : array of shape (n_features,)
         The preparation cost of each column.
-    labels, row_weights : array of shape (n_rows,), or None for the weights
-        Places of the classes of the rows, and sample weights.
     """
 
     places: list[int]
@@ -59,28 +59,23 @@ class FractionalProblem:
     lam: float
     unit_penalty: PowerPenalty
     costs: Floats
-    labels: NDArray[Any]
-    row_weights: Floats | None
 
     @classmethod
     def of(
         cls,
         parameters: Any,
         learned: LearnedNaiveBayes,
-        columns: Sequence[Column],
-        labels: NDArray[Any],
-        weights: Floats | None,
+        training: Training | PartedTraining,
     ) -> FractionalProblem:
         """Gather the evidence of a naive Bayes about rows, and the costs of its columns."""
         places, card = informative_part(learned.scorecard)
-        evidence = gather_evidence(card, columns, labels, weights)
-        loss = WeightedEvidenceLoss(evidence, shared=True)
+        loss = WeightedEvidenceLoss(training_evidence(card, training), shared=True)
         costs = column_costs(parameters.costs, learned.statistics, _UNKNOWN_COST)
         constant = CONSTANTS[parameters.constant](len(places)) if places else 0.0
         # Costs given by hand may be so small that the whole would be a reward.
         charged = np.maximum(constant + costs[places], 0.0)
         unit = PowerPenalty(charged, float(parameters.p))
-        return cls(places, card, loss, float(parameters.lam), unit, costs, labels, weights)
+        return cls(places, card, loss, float(parameters.lam), unit, costs)
 
     @property
     def penalty(self) -> PowerPenalty:
@@ -97,13 +92,6 @@ class FractionalProblem:
         """Return the same for rows that are a part of more, with their share of the penalty."""
         share = self.loss.total_weight / total_weight if total_weight > 0 else 0.0
         return replace(self, lam=self.lam * share)
-
-    def last_rows(self, number: int) -> NDArray[np.int64]:
-        """Return the packed places of the last rows of the table."""
-        kept = self.labels if self.row_weights is None else self.labels[self.row_weights > 0]
-        packed = np.empty(len(kept), dtype=np.int64)
-        packed[np.argsort(kept, kind="stable")] = np.arange(len(kept))
-        return np.sort(packed[-number:])
 
     def minimize(
         self,
@@ -123,3 +111,12 @@ class FractionalProblem:
         out = np.zeros(len(self.costs))
         out[self.places] = weights
         return out
+
+
+def last_rows(training: Training, number: int) -> NDArray[np.int64]:
+    """Return the places of the last rows of a table among the packed ones."""
+    labels, weights = training.labels, training.weights
+    kept = labels if weights is None else labels[weights > 0]
+    packed = np.empty(len(kept), dtype=np.int64)
+    packed[np.argsort(kept, kind="stable")] = np.arange(len(kept))
+    return np.sort(packed[-number:])

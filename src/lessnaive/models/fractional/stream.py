@@ -14,7 +14,7 @@ from lessnaive.evidence.naive_bayes import check_priors
 from lessnaive.models.base import by_one_blas_thread
 from lessnaive.models.batches import StreamModel, StreamRows, current_naive_bayes, read_rows
 from lessnaive.models.fractional.fitted import FractionalFit
-from lessnaive.models.fractional.problem import FractionalProblem
+from lessnaive.models.fractional.problem import FractionalProblem, last_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, Rprop
@@ -186,9 +186,8 @@ class FractionalStream:
         """Return the criterion on the last rows, with their share of the penalty."""
         learned = current_naive_bayes(model, self.statistics, type(model).__name__)
         rows = self.recent.training(self.statistics.schema, self.statistics.classes)
-        return FractionalProblem.of(
-            model, learned, rows.table.columns, rows.labels, rows.weights
-        ).part_of(self.statistics.class_count.sum())
+        problem = FractionalProblem.of(model, learned, rows)
+        return problem.part_of(self.statistics.class_count.sum())
 
     @by_one_blas_thread
     def fit(self, model: Any, solver: AnytimeSolver) -> FractionalFit:
@@ -224,7 +223,8 @@ class FractionalStream:
             self.descent = solver.begin(len(problem.costs))
             self.weights = self.descent.weights.copy()
         assert self.weights is not None
-        batch = loss.take(problem.last_rows(int(model.batch_size)))
+        rows = self.recent.training(self.statistics.schema, self.statistics.classes)
+        batch = loss.take(last_rows(rows, int(model.batch_size)))
         descent = self.descent.of(places)
         # Per row: each has its share of the penalty.
         gradient = batch.value_and_gradient(descent.weights)[1] / batch.total_weight

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 
 from lessnaive import _core
 from lessnaive.evidence.naive_bayes import LearnedNaiveBayes
-from lessnaive.likelihood.base import ColumnStatistics
+from lessnaive.likelihood.base import ColumnStatistics, update_all
 from lessnaive.likelihood.gaussian import ValueMoments, merged_moments
 from lessnaive.scorecard import (
     LinearTerm,
@@ -26,6 +27,9 @@ from lessnaive.scorecard import (
 from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.table import Column
 from lessnaive.table.training import Training
+
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = ["Design", "DesignColumn", "design_names"]
 
@@ -251,7 +255,7 @@ class Design:
     naive : LearnedNaiveBayes
         Naive Bayes: parabolas of numeric columns with one variance for all classes, and tables of
         values and bins; and what it was learned from.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     counts_missing : bool
         Whether missing is one more value.
@@ -271,7 +275,7 @@ class Design:
     def __init__(
         self,
         naive: LearnedNaiveBayes,
-        training: Training,
+        training: Training | PartedTraining,
         *,
         counts_missing: bool = False,
         add_lines: bool = False,
@@ -376,7 +380,11 @@ class _PartsOfColumn:
     """What makes the parts of a column from its term in naive Bayes."""
 
     def __init__(
-        self, column: ColumnStatistics, training: Training, counts_missing: bool, add_lines: bool
+        self,
+        column: ColumnStatistics,
+        training: Training | PartedTraining,
+        counts_missing: bool,
+        add_lines: bool,
     ) -> None:
         self._column, self._training = column, training
         self._counts_missing, self._add_lines = counts_missing, add_lines
@@ -399,10 +407,19 @@ class _PartsOfColumn:
         place, training = term.inputs[0], self._training
         if not self._add_lines or training.schema.categorical[place]:
             return [indicators]
-        none = ValueMoments(len(training.classes))
-        rows = [(none, training.table.columns[place])]
-        (moments,) = ValueMoments.summed(rows, training.labels, training.weights)
-        return [_Line(term.name, place, moments, None), indicators]
+        moments = training.total(partial(_moments, place), _merged)
+        return [_Line(term.name, place, moments.sums, None), indicators]
+
+
+def _moments(place: int, training: Training) -> ValueMoments:
+    out = ValueMoments(len(training.classes))
+    update_all([out], [training.table.columns[place]], training.labels, training.weights)
+    return out
+
+
+def _merged(one: ValueMoments, other: ValueMoments) -> ValueMoments:
+    one.merge(other)
+    return one
 
 
 def _total(terms: list[Term]) -> Term:

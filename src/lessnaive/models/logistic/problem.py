@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lessnaive import _core
 from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import LinearLoss
 from lessnaive.models.logistic.design import Design, DesignColumn, design_names
@@ -17,6 +18,10 @@ from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import Solution
 from lessnaive.table.training import Training
+
+if TYPE_CHECKING:
+    from lessnaive.loss.parted import PartedLinearRows
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings"]
 
@@ -78,14 +83,18 @@ class LogisticProblem:
     ----------
     settings : LogisticSettings
         The naive Bayes, the target and the penalty.
-    training : Training
+    training : Training or PartedTraining
         The rows.
     allow_empty : bool, default=False
         Whether columns may be without a single value.
     """
 
     def __init__(
-        self, settings: LogisticSettings, training: Training, *, allow_empty: bool = False
+        self,
+        settings: LogisticSettings,
+        training: Training | PartedTraining,
+        *,
+        allow_empty: bool = False,
     ) -> None:
         self.settings = settings
         naive = learn_naive_bayes(
@@ -104,11 +113,9 @@ class LogisticProblem:
         # A free intercept takes up what centering moves, and then the solver has an easier life.
         self._centered = settings.standardize or not self._penalize_intercept
         coordinates = self.design.coordinates(centered=self._centered, scaled=settings.standardize)
-        self._row_weights = training.weights
         self._class_weights = naive.statistics.class_count
-        self.loss = LinearLoss(
-            self.design.rows(training), coordinates, self._to_coordinates(self.target)
-        )
+        rows = _rows(self.design, training)
+        self.loss = LinearLoss(rows, coordinates, self._to_coordinates(self.target))
 
     @property
     def n_outputs(self) -> int:
@@ -129,15 +136,11 @@ class LogisticProblem:
         weights = np.zeros(self.loss.shape)
         if self._penalize_intercept:
             return weights
-        found = self._class_weights[-self.n_outputs :]
-        probability = np.empty((self.loss.n_rows, len(self._class_weights)))
+        intercepts = np.arange(self.n_outputs) * self.loss.shape[1]
         for _ in range(100):  # Newton for the intercepts alone
-            self.loss.rows.probabilities(self.loss.coefficients(weights), probability)
-            own = probability[:, -self.n_outputs :]
-            weighted = own if self._row_weights is None else own * self._row_weights[:, None]
-            expected = weighted.sum(axis=0)
-            hessian = np.diag(expected) - own.T @ weighted
-            step = np.linalg.lstsq(hessian, expected - found, rcond=None)[0]
+            slope = self.loss.value_and_gradient(weights)[1][:, 0]
+            hessian = self.loss.curvature(weights, intercepts, self.loss.n_rows, 0)
+            step = np.linalg.lstsq(hessian, slope, rcond=None)[0]
             weights[:, 0] -= np.clip(step, -_FARTHEST_STEP, _FARTHEST_STEP)
             if np.abs(step).max() < 1e-8:  # the next one would be about its square
                 break
@@ -212,6 +215,16 @@ class LogisticProblem:
         if self._centered:
             out[:, 0] += coefficients[:, 1:] @ self.design.mean
         return out
+
+
+def _rows(
+    design: Design, training: Training | PartedTraining
+) -> _core.LinearRows | PartedLinearRows:
+    if isinstance(training, Training):
+        return design.rows(training)
+    from lessnaive.loss.parted import PartedLinearRows
+
+    return PartedLinearRows(training.rows.hold(design.rows))
 
 
 def _is(target: Any, name: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive.evidence.leave_one_out import own_evidence
+from lessnaive.evidence.leave_one_out import left_out_weight, own_evidence
 from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import Lipschitz, WeightedEvidenceLoss
-from lessnaive.loss.weighted import gather_evidence
+from lessnaive.loss.weighted import training_evidence
 from lessnaive.models.solving import (
     Minimizer,
     SolverReport,
@@ -24,6 +25,9 @@ from lessnaive.solver import (
     Solution,
 )
 from lessnaive.table.training import Training
+
+if TYPE_CHECKING:
+    from lessnaive.table.parts import PartedTraining
 
 __all__ = [
     "LearnedWeights",
@@ -55,7 +59,7 @@ class WeightedEvidence(NamedTuple):
 
 def gather(
     settings: EvidenceSettings,
-    training: Training,
+    training: Training | PartedTraining,
     model: str,
     *,
     squared: bool = False,
@@ -65,10 +69,10 @@ def gather(
 ) -> WeightedEvidence:
     """Learn naive Bayes and pack its evidence about the training rows."""
     scorecard, statistics = learn_naive_bayes(settings, training, model, allow_empty=allow_empty)
-    own = own_evidence(settings, statistics, training) if leave_one_out else None
-    evidence = gather_evidence(
-        scorecard, training.table.columns, training.labels, training.weights, own
-    )
+    own = None
+    if leave_one_out:
+        own = partial(own_evidence, settings, statistics, left_out=left_out_weight(training))
+    evidence = training_evidence(scorecard, training, own)
     loss = WeightedEvidenceLoss(evidence, squared=squared, shared=shared)
     return WeightedEvidence(scorecard, loss)
 

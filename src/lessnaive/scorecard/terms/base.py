@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.drawing import Drawing, bars_of_rows
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import Formula
 from lessnaive.scorecard.terms.single_values import Finder, unknown
 from lessnaive.table import Column, Kind, Schema
 
@@ -312,6 +314,13 @@ class Term(ABC):
         """
         return unknown
 
+    def formula(self) -> Formula:
+        """Return the term in one of the forms that programs in other languages know."""
+        raise TypeError(
+            f"Terms of type {self.type!r}, as {self.name!r} is, have no formula: only models "
+            "without them can be exported."
+        )
+
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the term; TypeError if it makes nothing of its kind.
 
@@ -348,6 +357,20 @@ class Term(ABC):
         -------
         iterator of TermRow
         """
+
+    def drawing(self, kinds: Sequence[Kind]) -> Drawing:
+        """Return what the term looks like: by default a bar for each line of :meth:`rows`.
+
+        Parameters
+        ----------
+        kinds : sequence of Kind
+            What the columns of the schema hold.
+
+        Returns
+        -------
+        Bars, Curve or HeatMap
+        """
+        return bars_of_rows(list(self.rows(kinds)))
 
     @abstractmethod
     def to_plain(self) -> dict[str, Any]:

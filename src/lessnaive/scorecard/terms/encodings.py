@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node
+from lessnaive.scorecard.terms.formulas import Codes, IntervalCodes, ValueCodes
 from lessnaive.scorecard.terms.single_values import Unusual, is_usual, number_of
 from lessnaive.scorecard.terms.wording import number_text
 from lessnaive.table import Column, Kind, Value
@@ -80,6 +81,10 @@ class Encoding(ABC):
         callable
             It raises Unusual where a value needs a closer look.
         """
+
+    @abstractmethod
+    def formula(self, column: int) -> Codes:
+        """Return the codes as programs in other languages find them, given the column's place."""
 
     @cached_property
     def signature(self) -> str:
@@ -163,6 +168,10 @@ class Values(Encoding):
 
         return found
 
+    def formula(self, column: int) -> ValueCodes:
+        """Return the values of each code."""
+        return ValueCodes.of(column, [[level] for level in self.levels])
+
     def codes_of(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Return the codes of some values."""
         find, unseen = self.code_of.get, self.n_codes + 1
@@ -207,6 +216,10 @@ class Groups(Values):
     def code_of(self) -> dict[Value, int]:
         """The code of each value."""
         return {level: code for code, group in enumerate(self.groups, start=1) for level in group}
+
+    def formula(self, column: int) -> ValueCodes:
+        """Return the values of each group."""
+        return ValueCodes.of(column, self.groups)
 
     def labels(self, kind: Kind = Kind.MIXED) -> list[str]:
         """Return the values of each group as text; long groups are cut short."""
@@ -269,6 +282,10 @@ class Intervals(Encoding):
             return by_code[0 if number is None else 1 + bisect_left(edges, number)]
 
         return found
+
+    def formula(self, column: int) -> IntervalCodes:
+        """Return the edges."""
+        return IntervalCodes(column, self.edges.tolist())
 
     def breaks(self) -> NDArray[np.float64]:
         """Return the edges."""

@@ -19,7 +19,9 @@ from lessnaive.scorecard.terms.base import (
     input_places,
     seen_elsewhere,
 )
+from lessnaive.scorecard.terms.drawing import HeatMap
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.table import ENCODINGS
@@ -131,15 +133,38 @@ class PairTerm(Term):
         code = other.finder(kinds[second], range(other.n_codes + 2))
         return lambda row: tables(row[first])[code(row[second])]
 
+    def formula(self) -> Cells:
+        """Return the table as programs in other languages look it up."""
+        both = zip(self.encodings, self.inputs, strict=True)
+        return Cells([encoding.formula(place) for encoding, place in both], self.scores)
+
     def rows(self, kinds: Sequence[Kind]) -> Iterator[TermRow]:
         """One line per pair of codes that was seen in training or has a score."""
-        first, second = (
-            ["(missing)", *encoding.labels(kinds[place]), "(unseen)"]
-            for encoding, place in zip(self.encodings, self.inputs, strict=True)
-        )
+        first, second = self._labels(kinds)
         shown = self.scores.any(axis=2) | self.counts.any(axis=2)
         for a, b in np.argwhere(shown).tolist():
             yield TermRow(f"{first[a]} & {second[b]}", self.scores[a, b], self.counts[a, b])
+
+    def drawing(self, kinds: Sequence[Kind]) -> HeatMap:
+        """Return a heat map of the values that were seen in training or have a score."""
+        first, second = self._labels(kinds)
+        said = np.asarray(self.scores.any(axis=2) | self.counts.any(axis=2))
+        rows, columns = np.asarray(said.any(axis=1)), np.asarray(said.any(axis=0))
+        rows[1:-1] = columns[1:-1] = True
+        shown = np.ix_(rows, columns)
+        return HeatMap(
+            [label for label, kept in zip(first, rows, strict=True) if kept],
+            [label for label, kept in zip(second, columns, strict=True) if kept],
+            self.scores[shown],
+            self.counts[shown],
+        )
+
+    def _labels(self, kinds: Sequence[Kind]) -> list[list[str]]:
+        """Return what the codes of both columns stand for."""
+        return [
+            ["(missing)", *encoding.labels(kinds[place]), "(unseen)"]
+            for encoding, place in zip(self.encodings, self.inputs, strict=True)
+        ]
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""

@@ -21,7 +21,9 @@ from lessnaive.scorecard.terms.base import (
     differ,
     numeric_place,
 )
+from lessnaive.scorecard.terms.drawing import Curve, curve_points
 from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
+from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines
 from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
 from lessnaive.table import Column, Kind, Schema
 
@@ -201,6 +203,12 @@ class PiecewiseTerm(Term):
 
         return found
 
+    def formula(self) -> Lines:
+        """Return the lines as programs in other languages draw them."""
+        codes = IntervalCodes(self.inputs[0], self.edges.tolist())
+        starts = anchors(self.edges).tolist()
+        return Lines(codes, starts, self.offset, self.slope, self.missing, order=2)
+
     def codes(self) -> Intervals:
         """Return the segments."""
         return Intervals(self.edges)
@@ -234,6 +242,20 @@ class PiecewiseTerm(Term):
         halves = np.zeros(len(self.offset))
         halves[1:-1] = 0.5 * self.edges[1:] - 0.5 * self.edges[:-1]
         return self.offset + self.slope * halves[:, None]
+
+    def drawing(self, kinds: Sequence[Kind]) -> Curve:
+        """Return the curve, with two points at each edge."""
+        x, segment = curve_points(self.edges, self.counts[1:])
+        away = x - anchors(self.edges)[segment]
+        seen = bool(self.counts[0].any() or self.missing.any())
+        return Curve(
+            x,
+            self.offset[segment] + self.slope[segment] * away[:, None],
+            self.edges,
+            self.counts[1:],
+            self.missing if seen else None,
+            self.counts[0],
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""

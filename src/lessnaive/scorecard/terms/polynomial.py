@@ -22,7 +22,9 @@ from lessnaive.scorecard.terms.base import (
     numeric_place,
     seen_elsewhere,
 )
+from lessnaive.scorecard.terms.drawing import Curve
 from lessnaive.scorecard.terms.encodings import SharedCodes
+from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines, Parabolas
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.normal import normal_points
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, line_rise, number_of
@@ -42,6 +44,8 @@ _LARGEST_WEIGHT = 1e50
 _HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 # The scale of a column of one value, whose parabola is flat.
 _FLAT = float(np.finfo(np.float64).max)
+# A picture of a parabola has so many points, and goes so many standard deviations from the means.
+_N_POINTS, _FAR = 81, 3.0
 _QUADRATIC_KEYS = ("offset", "center", "scale", "missing", "weight")
 
 
@@ -159,6 +163,12 @@ class LinearTerm(Term):
 
         return found
 
+    def formula(self) -> Lines:
+        """Return the line as programs in other languages draw it."""
+        zero = np.zeros_like(self.slope)
+        codes = IntervalCodes(self.inputs[0], [])
+        return Lines(codes, [self.center], zero[None], self.slope[None], zero, order=3)
+
     def breaks(self) -> Floats:
         """Return no edges: a line has none."""
         return np.empty(0)
@@ -186,6 +196,19 @@ class LinearTerm(Term):
             (f"{low} to {high} (10 % to 90 %)", spread.high - spread.low),
         ):
             yield TermRow(label, self.slope * rise, counts, is_difference=True)
+
+    def drawing(self, kinds: Sequence[Kind]) -> Curve:
+        """Return the lines from the 10th to the 90th percentile and as far on to both sides."""
+        low, high = (
+            (self.center - 1.0, self.center + 1.0)
+            if self.spread is None
+            else (self.spread.low, self.spread.high)
+        )
+        room = 0.5 * high - 0.5 * low or 1.0
+        x = np.array([low - room, high + room])
+        scores = self.slope * (x - self.center)[:, None]
+        missing = np.zeros_like(self.slope) if self.counts[0].any() else None
+        return Curve(x, scores, np.empty(0), None, missing, self.counts[0])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""
@@ -300,6 +323,10 @@ class QuadraticTerm(Term):
 
         return found
 
+    def formula(self) -> Parabolas:
+        """Return the parabolas as programs in other languages draw them."""
+        return Parabolas.of(self.inputs[0], self.parameters)
+
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the parabola."""
         return visitor.parabola(self)
@@ -318,6 +345,17 @@ class QuadraticTerm(Term):
             only = np.full(len(offset), np.nan)
             only[c] = offset[c]
             yield TermRow(shape, only, np.where(np.isnan(only), np.nan, self.counts[1]))
+
+    def drawing(self, kinds: Sequence[Kind]) -> Curve:
+        """Return the parabolas as far as three standard deviations around all means."""
+        offset, center, scale, missing, weight = self.parameters
+        width = np.where(scale < _FLAT, scale, 1.0)
+        low, high = (center - _FAR * width).min(), (center + _FAR * width).max()
+        x = np.linspace(low, high, _N_POINTS)
+        scores = offset - 0.5 * weight * ((x[:, None] - center) / scale) ** 2
+        seen = bool(self.counts[0].any() or missing.any())
+        absent = missing if seen else None
+        return Curve(x, scores, np.empty(0), None, absent, self.counts[0])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""

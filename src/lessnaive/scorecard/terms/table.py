@@ -20,6 +20,7 @@ from lessnaive.scorecard.terms.base import (
     input_places,
     seen_elsewhere,
 )
+from lessnaive.scorecard.terms.drawing import Curve, Drawing, curve_points
 from lessnaive.scorecard.terms.encodings import (
     Encoding,
     Groups,
@@ -28,6 +29,7 @@ from lessnaive.scorecard.terms.encodings import (
     SharedCodes,
     Values,
 )
+from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.table import Column, Kind, Schema, Value
@@ -36,6 +38,8 @@ __all__ = ["ENCODINGS", "TableTerm"]
 
 _Made_co = TypeVar("_Made_co", covariant=True)
 
+# More intervals than this are drawn over the numbers themselves.
+_MOST_BARS = 12
 #: The encodings by the type of their terms in model files.
 ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
 
@@ -126,6 +130,10 @@ class TableTerm(Term):
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
 
+    def formula(self) -> Cells:
+        """Return the table as programs in other languages look it up."""
+        return Cells([self.encoding.formula(self.inputs[0])], self.scores)
+
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
         """Return what a visitor makes of the table."""
         return visitor.table(self)
@@ -152,6 +160,16 @@ class TableTerm(Term):
             yield TermRow("(missing)", self.scores[0], self.counts[0])
         for row, label in enumerate(self.encoding.labels(kinds[self.inputs[0]]), start=1):
             yield TermRow(label, self.scores[row], self.counts[row])
+
+    def drawing(self, kinds: Sequence[Kind]) -> Drawing:
+        """Return a bar for each code, or steps where there are many intervals."""
+        if not isinstance(self.encoding, Intervals) or self.encoding.n_codes <= _MOST_BARS:
+            return super().drawing(kinds)
+        edges, counts = self.encoding.edges, self.counts[1:-1]
+        x, segment = curve_points(edges, counts)
+        seen = bool(self.counts[0].any() or self.scores[0].any())
+        absent = self.scores[0] if seen else None
+        return Curve(x, self.scores[1:-1][segment], edges, counts, absent, self.counts[0])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the term as plain data."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from lessnaive.table import Kind
 
-__all__ = ["amount_text", "number_text"]
+__all__ = ["amount_text", "number_text", "value_text"]
 
 _START = datetime(1970, 1, 1)
 _MINUTE, _DAY = 60, 86_400
@@ -58,3 +58,33 @@ def amount_text(value: float, kind: Kind, digits: int = 4) -> str:
     if abs(value) >= _DAY:
         return f"{value / _DAY:.{digits}g} days"
     return f"{value:.{digits}g} s" if abs(value) < _MINUTE else str(timedelta(seconds=round(value)))
+
+
+def value_text(value: object, kind: Kind, digits: int = 6) -> str:
+    """Return a value of a column as people read it.
+
+    Parameters
+    ----------
+    value : object
+        The value; None or NaN for a missing one.
+    kind : Kind
+        What the column holds.
+    digits : int, default=6
+        Number of digits of plain numbers.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from lessnaive.scorecard.terms.wording import value_text
+    >>> from lessnaive.table import Kind
+    >>> value_text(0.1 + 0.2, Kind.NUMBER), value_text(None, Kind.TEXT), value_text("a", Kind.TEXT)
+    ('0.3', '(missing)', 'a')
+    """
+    if value is None or value != value:
+        return "(missing)"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number_text(float(value), kind, digits)
+    return str(value)

@@ -1,0 +1,84 @@
+"""How rows are split: stratified, by groups, or by time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
+
+from lessnaive.arena.labelled import LabelledTable
+from lessnaive.validation.cross_validation import Rows, split_rows
+
+__all__ = ["split_labelled"]
+
+
+def split_labelled(
+    rows: LabelledTable, cv: Any, repeats: int, random_state: int
+) -> list[tuple[Rows, Rows]]:
+    """Return the rows to learn from and the rows to judge, split by split.
+
+    Parameters
+    ----------
+    rows : LabelledTable
+        All rows.
+    cv : int, splitter or iterable of (train, test)
+        A number of folds: stratified by class; whole groups if rows have groups; blocks of time,
+        each judged by what is learned from all rows before it, if rows have times. Something else
+        splits as in scikit-learn.
+    repeats : int
+        How often the rows are dealt to folds anew. Blocks of time, and what `cv` splits itself,
+        are there once.
+    random_state : int
+        Seed of the first repetition.
+
+    Returns
+    -------
+    list of (array, array)
+    """
+    if not isinstance(cv, Integral):
+        X = np.zeros((len(rows), 1))
+        given = check_cv(cv).split(X, rows.labels, rows.groups)
+        return split_rows([*given], rows.labels)
+    n_folds = int(cv)
+    if n_folds < 2:
+        raise ValueError(f"cv={n_folds} is too few: rows are held out from two folds on.")
+    if rows.time is not None:
+        if rows.groups is not None:
+            raise ValueError("groups and time cannot both be respected: give one of them.")
+        return _blocks(rows.time, n_folds)
+    if (np.bincount(rows.labels) > 1).sum() < 2:
+        raise ValueError("cross-validation needs two rows or more of at least two classes.")
+    seeds = range(random_state, random_state + repeats)
+    if rows.groups is None:
+        return [fold for seed in seeds for fold in split_rows(n_folds, rows.labels, seed)]
+    n_groups = len(np.unique(rows.groups))
+    if n_groups < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds cannot be made of {n_groups} groups: take fewer folds."
+        )
+    splits = []
+    for seed in seeds:
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        splits += split_rows([*splitter.split(rows.labels, rows.labels, rows.groups)], rows.labels)
+    return splits
+
+
+def _blocks(time: NDArray[np.int64], n_blocks: int) -> list[tuple[Rows, Rows]]:
+    """Cut time into one block more than asked for; each but the first is judged once.
+
+    Rows of the same time are in the same block.
+    """
+    last = np.cumsum(np.bincount(time))  # rows up to each time
+    wanted = np.arange(1, n_blocks + 1) * len(time) / (n_blocks + 1)
+    ends = np.unique([0, *(1 + np.searchsorted(last, wanted)), len(last)])
+    splits = [
+        (np.flatnonzero(time < start), np.flatnonzero((time >= start) & (time < end)))
+        for start, end in pairwise(ends[1:])
+    ]
+    if not splits:
+        raise ValueError("time is the same in nearly all rows: there is no before and after.")
+    return splits

@@ -1,0 +1,309 @@
+"""From the parts of a table as users have them to parts that agree on columns and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.exceptions import TableError
+from lessnaive.table.class_weight import class_factors
+from lessnaive.table.objects import Kind
+from lessnaive.table.reading import Table, read_table
+from lessnaive.table.schema import Schema, categorical_columns, is_empty
+from lessnaive.table.stored import InMemory, Stored, StoredColumn, store_column
+from lessnaive.table.training import Training, encode_labels, read_weights
+
+__all__ = ["Agreement", "PartFacts", "RawPart", "agree", "facts_of", "finish", "read_part"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RawPart:
+    """The rows of one part, which knows nothing of the others.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the parts.
+    columns : list of StoredColumn
+        The columns; none if there are no rows.
+    arrays : list of array
+        What they hold.
+    named : bool
+        Whether the columns have names.
+    classes : array of shape (n_classes,)
+        The classes of the part.
+    labels : array of shape (n_rows,)
+        Places of the classes of the rows among these.
+    weights : array of shape (n_rows,) or None
+        Sample weights.
+    """
+
+    number: int
+    columns: list[StoredColumn]
+    arrays: list[NDArray[Any]]
+    named: bool
+    classes: NDArray[Any]
+    labels: NDArray[Any]
+    weights: Floats | None
+
+    def stored(self, places: Sequence[Stored]) -> RawPart:
+        """Return the part with its arrays elsewhere."""
+        columns = [
+            StoredColumn(
+                column.name,
+                column.kind,
+                values,
+                len(column),
+                column.levels,
+                declared_categorical=column.declared_categorical,
+            )
+            for column, values in zip(self.columns, places, strict=True)
+        ]
+        return replace(self, columns=columns, arrays=[])
+
+
+class ColumnFacts(NamedTuple):
+    """What a part knows of a column."""
+
+    name: str
+    kind: Kind
+    declared_categorical: bool
+
+
+class PartFacts(NamedTuple):
+    """What others need to know of a part."""
+
+    number: int
+    n_rows: int
+    named: bool
+    columns: list[ColumnFacts]
+    classes: NDArray[Any]
+    class_weights: Floats
+    weighted: bool
+
+
+class Agreement(NamedTuple):
+    """What all parts agree on.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns.
+    classes : array of shape (n_classes,)
+        The classes.
+    factors : array of shape (n_classes,) or None
+        What the weights of the rows of each class are multiplied by.
+    weighted : bool
+        Whether rows have weights.
+    """
+
+    schema: Schema
+    classes: NDArray[Any]
+    factors: Floats | None
+    weighted: bool
+
+
+def read_part(
+    number: int, X: Any, y: Any, sample_weight: Any, categorical_features: Any
+) -> RawPart:
+    """Read a part of a table; errors say which one it is.
+
+    Parameters
+    ----------
+    number : int
+        Its place among the parts.
+    X, y, sample_weight
+        As for ``fit``. Without rows is fine.
+    categorical_features
+        The parameter of the model.
+
+    Returns
+    -------
+    RawPart
+    """
+    if len(X) == 0:
+        nothing = np.empty(0)
+        return RawPart(number, [], [], False, nothing, nothing.astype(np.uint8), None)
+    try:
+        table = read_table(X)
+        weights = read_weights(sample_weight, table.n_rows, allow_zero=True)
+        weights = None if weights is None else weights.copy()
+        classes, labels = encode_labels(y, table.n_rows, weights)
+        categorical = categorical_columns(table.columns, table.names, categorical_features)
+        pairs = [
+            _emptied(*store_column(column, categorical=named))
+            for column, named in zip(table.columns, categorical, strict=True)
+        ]
+    except (TableError, ValueError) as error:
+        raise type(error)(f"In part {number + 1} of the table: {error}") from None
+    columns, arrays = [column for column, _ in pairs], [array for _, array in pairs]
+    return RawPart(number, columns, arrays, table.named, classes, labels, weights)
+
+
+def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, NDArray[Any]]:
+    """Return a column of no kind if it has no values: other parts know what it is."""
+    if column.kind is Kind.EMPTY or not is_empty(column):
+        return column, values
+    codes = np.zeros(len(column), dtype=np.uint8)
+    empty = StoredColumn(
+        column.name,
+        Kind.EMPTY,
+        InMemory(codes),
+        len(column),
+        [],
+        declared_categorical=column.declared_categorical,
+    )
+    return empty, codes
+
+
+def facts_of(part: RawPart) -> PartFacts:
+    """Return what others need to know of a part."""
+    columns = [ColumnFacts(c.name, c.kind, c.declared_categorical) for c in part.columns]
+    there = part.labels if part.weights is None else part.labels[part.weights > 0]
+    weights = None if part.weights is None else part.weights[part.weights > 0]
+    found = np.bincount(there, weights, minlength=len(part.classes)).astype(np.float64)
+    return PartFacts(
+        part.number,
+        len(part.labels),
+        part.named,
+        columns,
+        part.classes,
+        found[: len(part.classes)],
+        part.weights is not None,
+    )
+
+
+def agree(facts: Sequence[PartFacts], categorical_features: Any, class_weight: Any) -> Agreement:
+    """Find what all parts agree on; TableError if they do not.
+
+    Parameters
+    ----------
+    facts : sequence of PartFacts
+        The facts of all parts.
+    categorical_features, class_weight
+        Parameters of the model.
+
+    Returns
+    -------
+    Agreement
+    """
+    there = [fact for fact in facts if fact.n_rows]
+    if not there:
+        raise TableError(
+            "Found array with 0 sample(s) while a minimum of 1 is required: none of the "
+            f"{len(facts)} parts of the table has rows."
+        )
+    first = there[0]
+    columns = [_agreed(first, j, there) for j in range(len(first.columns))]
+    table = Table(list(columns), 1, first.named)
+    schema = Schema.of(table, categorical_features)
+    classes, totals = _classes(there)
+    factors = None
+    if class_weight is not None:
+        factors = class_factors(totals, class_weight, classes, np.arange(len(classes)))
+    weighted = any(fact.weighted for fact in there) or factors is not None
+    return Agreement(schema, classes, factors, weighted)
+
+
+def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredColumn:
+    """Return a column of the kind that all parts agree on, without rows."""
+    name = first.columns[place].name
+    kind, declared, known = Kind.EMPTY, False, first
+    for fact in facts:
+        own = _find(fact, first, place)
+        declared |= own.declared_categorical
+        if own.kind in (kind, Kind.EMPTY):
+            continue
+        if kind is not Kind.EMPTY:
+            names = {Kind.TEXT, Kind.MIXED}
+            if not (kind in names or own.kind in names) or kind.is_time or own.kind.is_time:
+                raise TableError(
+                    f"Column {name!r} holds {kind.plural} in part {known.number + 1} of the table "
+                    f"and {own.kind.plural} in part {fact.number + 1}: convert one of them."
+                )
+            kind = Kind.MIXED
+            continue
+        kind, known = own.kind, fact
+    nothing = InMemory(np.empty(0))
+    return StoredColumn(name, kind, nothing, 0, declared_categorical=declared)
+
+
+def _find(fact: PartFacts, first: PartFacts, place: int) -> ColumnFacts:
+    """Return what a part knows of a column of the first part."""
+    if fact.named != first.named or len(fact.columns) != len(first.columns):
+        raise _other_columns(fact, first)
+    own = fact.columns[place]
+    if not fact.named or own.name == first.columns[place].name:
+        return own
+    found = [column for column in fact.columns if column.name == first.columns[place].name]
+    if not found:
+        raise _other_columns(fact, first)
+    return found[0]
+
+
+def _other_columns(fact: PartFacts, first: PartFacts) -> TableError:
+    missing = [c.name for c in first.columns if c.name not in {own.name for own in fact.columns}]
+    which = f": it has no column {missing[0]!r}" if missing and first.named and fact.named else ""
+    return TableError(
+        f"Part {fact.number + 1} of the table has other columns than part {first.number + 1}"
+        f"{which}. All parts need the same columns."
+    )
+
+
+def _classes(facts: Sequence[PartFacts]) -> tuple[NDArray[Any], Floats]:
+    """Return all classes and the weight of each."""
+    every = np.concatenate([fact.classes for fact in facts if len(fact.classes)] or [np.empty(0)])
+    totals: dict[Any, float] = {}
+    for fact in facts:
+        for label, weight in zip(fact.classes.tolist(), fact.class_weights.tolist(), strict=True):
+            totals[label] = totals.get(label, 0.0) + weight
+    if not totals:
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number: all rows have weight 0."
+        )
+    if len({isinstance(label, str) for label in totals}) > 1:
+        raise ValueError(
+            "Unknown label type: y mixes strings and numbers; convert all labels to one type."
+        )
+    levels = sorted(totals)
+    if len(levels) < 2:
+        raise TableError(
+            f"The target has one class only ({levels[0]!r}): a classifier needs rows "
+            "of at least two classes."
+        )
+    return np.array(levels, dtype=every.dtype), np.array([totals[level] for level in levels])
+
+
+def finish(agreement: Agreement, part: RawPart) -> Training:
+    """Return the rows of a part, with the columns and classes of all.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        What all parts agree on.
+    part : RawPart
+        The part, which has rows.
+
+    Returns
+    -------
+    Training
+    """
+    schema, classes = agreement.schema, agreement.classes
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    own = [place[label] for label in part.classes.tolist()] or [0]
+    labels = np.array(own, dtype=np.min_scalar_type(len(classes) - 1))[part.labels]
+    weights = part.weights
+    if agreement.weighted:
+        weights = np.ones(len(labels)) if weights is None else weights
+        if agreement.factors is not None:
+            weights = weights * agreement.factors[labels]
+    by_name = {column.name: column for column in part.columns}
+    columns = [by_name[name] for name in schema.names] if part.named else part.columns
+    table = Table(list(columns), len(labels), part.named)
+    return Training(table, schema, classes, labels, weights)

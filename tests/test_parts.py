@@ -1,0 +1,234 @@
+"""Models that are learned from batches are those that are learned from the whole table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError, fit_batches
+from lessnaive.parts.engine import LocalHeld
+from lessnaive.parts.storage import Room, Store, parse_memory
+from lessnaive.table.parts import FAN_IN, merged
+from parted_tables import DEFAULTS, VARIANTS, batches, cuts_of, mixed_table
+
+X, Y = mixed_table()
+
+
+def gap(one, other, table=X):
+    return np.abs(one.predict_proba(table) - other.predict_proba(table)).max()
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("name", [*(n for n in DEFAULTS if "Less" not in n), *VARIANTS])
+def test_batches_give_the_model_of_the_whole(name, n_parts):
+    model = {**DEFAULTS, **VARIANTS}[name]
+    whole = clone(model).fit(X, Y)
+    parted = fit_batches(clone(model), batches(X, Y, n_parts))
+    assert gap(parted, whole) < 1e-9
+    assert parted.classes_.tolist() == whole.classes_.tolist()
+    np.testing.assert_allclose(
+        parted.feature_importances_, whole.feature_importances_, rtol=0, atol=1e-9
+    )
+    for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        assert ours.name == theirs.name
+        if name == "left out":  # the weights are not whole, and have no exact sums
+            np.testing.assert_allclose(ours.counts, theirs.counts, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(ours.counts, theirs.counts)
+
+
+def test_additive_models_come_together():
+    table, y = X[:500], Y[:500]
+    whole = clone(DEFAULTS["LessNaiveClassifier"]).fit(table, y)
+    for n_parts in (1, 7):
+        parted = fit_batches(clone(DEFAULTS["LessNaiveClassifier"]), batches(table, y, n_parts))
+        assert gap(parted, whole) < 1e-9
+    with pytest.raises(TableError, match=r"LessNaiveClassifier needs all columns in memory.*allow"):
+        fit_batches(clone(DEFAULTS["LessNaiveClassifier"]), batches(table, y, 7), memory="10KB")
+
+
+@pytest.mark.parametrize("name", [n for n in DEFAULTS if "Less" not in n])
+def test_what_does_not_fit_into_memory_is_in_files(name, tmp_path):
+    whole = clone(DEFAULTS[name]).fit(X, Y)
+    seen = []
+    parted = fit_batches(
+        clone(DEFAULTS[name]),
+        batches(X, Y, 7),
+        memory="60kB",
+        folder=tmp_path,
+        progress=lambda what, done, total: seen.append(len(list(tmp_path.glob("*/*")))),
+    )
+    assert gap(parted, whole) < 1e-9
+    assert max(seen) > 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_gone_after_an_error(tmp_path):
+    def broken():
+        yield from batches(X, Y, 7)()
+        raise RuntimeError("the disk is on fire")
+
+    with pytest.raises(RuntimeError, match="on fire"):
+        fit_batches(NaiveBayes(), broken, memory="20kB", folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_count_in_batches():
+    weights = np.random.default_rng(1).integers(0, 4, len(Y)).astype(float)
+    for model in (NaiveBayes(), BaristaNB(leave_one_out=True), BaristaNB(class_weight="balanced")):
+        whole = clone(model).fit(X, Y, sample_weight=weights)
+        assert gap(fit_batches(clone(model), batches(X, Y, 7, weights)), whole) < 1e-9
+        repeated = np.repeat(np.arange(len(Y)), weights.astype(int))
+        again = fit_batches(clone(model), batches(X.iloc[repeated], Y[repeated], 7))
+        assert gap(again, whole) < 1e-9
+
+
+def test_a_part_may_have_no_weight_and_few_classes():
+    weights = np.ones(len(Y))
+    first, last = cuts_of(len(Y), 7)[0]
+    weights[first:last] = 0.0
+    order = np.argsort(Y, kind="stable")
+    whole = NaiveBayes().fit(X.iloc[order], Y[order], sample_weight=weights)
+    parted = fit_batches(NaiveBayes(), batches(X.iloc[order], Y[order], 7, weights))
+    assert gap(parted, whole) == 0
+
+
+def test_parts_of_any_library_and_order_of_columns():
+    whole = NaiveBayes().fit(X, Y)
+    third = len(Y) // 3
+    columns = list(X)[::-1]
+
+    def parts():
+        yield X[:third], Y[:third]
+        yield pl.from_pandas(X[third : 2 * third])[columns], Y[third : 2 * third].tolist()
+        yield pa.Table.from_pandas(X[2 * third :]), pa.array(Y[2 * third :])
+
+    assert gap(fit_batches(NaiveBayes(), parts), whole) == 0
+
+
+def test_a_column_may_be_empty_or_of_whole_numbers_in_a_part():
+    table = pd.DataFrame({"a": [1.0, 2, 3, 4, None, None, 1, 2.5], "b": list("uvuv") + [None] * 4})
+    y = [0, 1, 0, 1, 0, 1, 0, 1]
+    whole = NaiveBayes(numeric="gaussian").fit(table, y)
+
+    def parts():
+        yield table[:4].astype({"a": "int64"}), y[:4]
+        yield table[4:6].astype({"a": object, "b": object}), y[4:6]
+        yield table[6:].astype({"b": "float64"}), y[6:]
+
+    assert gap(fit_batches(NaiveBayes(numeric="gaussian"), parts), whole, table) < 1e-15
+
+
+@pytest.mark.parametrize("method", ["mdlp", "modl", "quantile"])
+@pytest.mark.parametrize("missing", ["ignore", "category"])
+def test_summaries_find_bins_within_their_bound(method, missing):
+    table, y = mixed_table(20_000, seed=3)
+    table, size = table[["size", "age"]], 500
+    whole = NaiveBayes(numeric=method, missing=missing).fit(table, y)
+    model = NaiveBayes(numeric=method, missing=missing)
+    parted = fit_batches(model, batches(table, y, 7), bins="summary", summary_size=size)
+    bound = 3 / size * np.log2(len(y) / size) * len(y)
+    for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        values = np.sort(table[ours.name].dropna())
+        ranks = [np.searchsorted(values, term.encoding.edges) for term in (ours, theirs)]
+        assert np.array_equal(ours.counts.sum(axis=0), theirs.counts.sum(axis=0))
+        inside = np.diff(np.searchsorted(values, [-np.inf, *ours.encoding.edges, np.inf]))
+        assert np.array_equal(ours.counts[1:-1].sum(axis=1), inside)
+        if method == "quantile":
+            assert np.abs(ranks[0] - ranks[1]).max() <= bound
+    exact = fit_batches(model, batches(table, y, 7), bins="summary", summary_size=50_000)
+    assert gap(exact, whole, table) == 0
+
+
+def test_values_are_merged_in_a_tree_of_their_number():
+    def tree(values):
+        while len(values) > 1:
+            groups = [values[i : i + FAN_IN] for i in range(0, len(values), FAN_IN)]
+            values = [merged(lambda a, b: f"({a} {b})", group) for group in groups]
+        return values[0]
+
+    for n in (1, 2, 7, 8, 9, 63, 64, 65, 130):
+        held = LocalHeld(list(map(str, range(n))), Room(0))
+        assert held.total(str, lambda a, b: f"({a} {b})") == tree(list(map(str, range(n))))
+
+
+def test_what_is_made_is_held_as_there_is_room():
+    made = []
+
+    def make(part):
+        made.append(part)
+        return np.zeros(part, dtype=np.uint8)
+
+    room = Room(100)
+    held = LocalHeld([60, 60, 30], room).hold(make)
+    assert held.each(len) == held.each(len) == [60, 60, 30]
+    assert made == [60, 60, 30, 60]
+    assert room.left == 10
+    del held
+    assert room.left == 100
+
+
+def test_stored_arrays_come_back(tmp_path):
+    arrays = [np.arange(5, dtype=np.uint8), np.linspace(0, 1, 7), np.empty(0, dtype=np.int16)]
+    with Store(Room(0), tmp_path) as store:
+        for stored, array in zip(store.keep(arrays), arrays, strict=True):
+            found = stored.read()
+            assert found.dtype == array.dtype
+            assert np.array_equal(found, array)
+        del found
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["much", "-2GB", "", "2XB", "inf GB", 0, "GB", "nan"])
+def test_sizes_of_memory_that_are_none(text):
+    with pytest.raises(ValueError, match="memory must be a size such as '2GB'"):
+        parse_memory(text)
+
+
+def change(column, values):
+    other = X.copy()
+    other[column] = values
+    return other
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "text"),
+    [
+        ([], TableError, "none of the 0 parts of the table has rows"),
+        ([(X[:0], Y[:0])], TableError, "none of the 1 parts of the table has rows"),
+        ([X], TypeError, r"Batch 1 is DataFrame, but must be a tuple \(X, y\)"),
+        ([(X, ["a"] * len(X))], TableError, "one class only"),
+        ([(X, Y), (X.drop(columns="age"), Y)], TableError, "Part 2 .* no column 'age'"),
+        (
+            [(X, Y), (change("age", True), Y)],
+            TableError,
+            "Column 'age' holds numbers in part 1 of the table and booleans in part 2",
+        ),
+        ([(X, Y), (X, Y[:-1])], ValueError, "In part 2 of the table: .* inconsistent numbers"),
+        ([(X, Y), (X, [None, *Y[1:]])], TableError, "In part 2 .*target is missing in 1 row"),
+        ([(X, Y), (X, np.arange(len(Y)))], ValueError, "y mixes strings and numbers"),
+        ([(X, Y, -np.ones(len(Y)))], ValueError, "In part 1 of the table: Negative values"),
+        ([(X, Y, np.zeros(len(Y)))], ValueError, "all rows have weight 0"),
+        ([(X, Y), (change("age", np.inf), Y)], TableError, "Column 'age' holds an infinite value"),
+    ],
+)
+def test_parts_that_do_not_go_together(parts, error, text):
+    model = NaiveBayes()
+    with pytest.raises(error, match=text):
+        fit_batches(model, lambda: iter(parts))
+    assert not hasattr(model, "scorecard_")
+
+
+def test_what_fit_batches_refuses():
+    with pytest.raises(TypeError, match="AveragedNB does not learn from a table in parts, but"):
+        fit_batches(AveragedNB(), batches(X, Y, 2))
+    with pytest.raises(ValueError, match="bins must be 'exact' or 'summary'"):
+        fit_batches(NaiveBayes(), batches(X, Y, 2), bins="rough")
+    with pytest.raises(ValueError, match="summary_size must be a whole number above 1"):
+        fit_batches(NaiveBayes(), batches(X, Y, 2), summary_size=1)
+    with pytest.raises(ValueError, match="numeric"):
+        fit_batches(NaiveBayes(numeric="nonsense"), batches(X, Y, 2))
