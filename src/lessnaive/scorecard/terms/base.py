@@ -20,6 +20,7 @@ from lessnaive.table import Column, Kind, Schema
 __all__ = [
     "LARGEST_SCORE",
     "Floats",
+    "LabelledCells",
     "Lookup",
     "Operand",
     "PairLookup",
@@ -179,6 +180,22 @@ class TermRow(NamedTuple):
     is_difference: bool = False
 
 
+class LabelledCells(NamedTuple):
+    """All bins of a term, missing and unseen values included.
+
+    Attributes
+    ----------
+    labels : list of str
+        What each bin is called.
+    scores, counts : array of shape (n_bins, n_classes)
+        Their scores, and the weight of the training rows.
+    """
+
+    labels: list[str]
+    scores: Floats
+    counts: Floats
+
+
 class Segments(NamedTuple):
     """A term of one numeric column as lines on given edges, see PiecewiseTerm."""
 
@@ -313,6 +330,17 @@ class Term(ABC):
             It raises Unusual where it leaves the row to the scorecard, as it does by default.
         """
         return unknown
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all bins, given what the columns of the schema hold."""
+        raise ValueError(
+            f"{self.name!r} is no table of bins: bin its column, as with numeric='modl', or with "
+            "an encoder."
+        )
+
+    def with_cells(self, scores: Floats) -> Term:
+        """Return a table with other scores of all bins, of shape (n_bins, n_classes)."""
+        raise ValueError(f"{self.name!r} is no table of bins.")
 
     def formula(self) -> Formula:
         """Return the term in one of the forms that programs in other languages know."""

@@ -11,6 +11,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    LabelledCells,
     Lookup,
     PairLookup,
     Term,
@@ -132,6 +133,20 @@ class PairTerm(Term):
         tables = encoding.finder(kinds[first], self.scores.tolist())
         code = other.finder(kinds[second], range(other.n_codes + 2))
         return lambda row: tables(row[first])[code(row[second])]
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all pairs of codes."""
+        first, second = self._labels(kinds)
+        labels = [f"{a} & {b}" for a in first for b in second]
+        n_classes = self.scores.shape[2]
+        tables = (values.reshape(-1, n_classes) for values in (self.scores, self.counts))
+        return LabelledCells(labels, *tables)
+
+    def with_cells(self, scores: Floats) -> Self:
+        """Return a table with other scores."""
+        shape = (*self.scores.shape[:2], scores.shape[1])
+        counts = self.counts[..., : scores.shape[1]]
+        return type(self)(self.name, self.inputs, self.encodings, scores.reshape(shape), counts)
 
     def formula(self) -> Cells:
         """Return the table as programs in other languages look it up."""

@@ -11,6 +11,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    LabelledCells,
     Lookup,
     Segments,
     Term,
@@ -129,6 +130,16 @@ class TableTerm(Term):
         (place,) = self.inputs
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all codes."""
+        labels = ["(missing)", *self.encoding.labels(kinds[self.inputs[0]]), "(unseen)"]
+        return LabelledCells(labels, self.scores, self.counts)
+
+    def with_cells(self, scores: Floats) -> Self:
+        """Return a table with other scores."""
+        counts = self.counts[:, : scores.shape[1]]
+        return type(self)(self.name, self.inputs, self.encoding, scores, counts)
 
     def formula(self) -> Cells:
         """Return the table as programs in other languages look it up."""
