@@ -13,6 +13,7 @@ from lessnaive.scorecard.terms.base import (
     Floats,
     LabelledCells,
     Lookup,
+    Recoding,
     Segments,
     Term,
     TermRow,
@@ -33,6 +34,7 @@ from lessnaive.scorecard.terms.encodings import (
 from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
@@ -42,7 +44,9 @@ _Made_co = TypeVar("_Made_co", covariant=True)
 # More intervals than this are drawn over the numbers themselves.
 _MOST_BARS = 12
 #: The encodings by the type of their terms in model files.
-ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
+ENCODINGS: dict[str, type[Encoding]] = {
+    kind.type: kind for kind in (Values, Groups, Intervals, SpecialIntervals)
+}
 
 
 class TableTerm(Term):
@@ -131,6 +135,15 @@ class TableTerm(Term):
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
 
+    def recoded(self, recodings: Sequence[Recoding]) -> Self:
+        """Return the same scores for the values that codes were made of."""
+        [recoding] = recodings
+        places = recoding.places(self.encoding)
+        counts = self.counts[places]
+        counts[0] *= not recoding.shares
+        scores = self.scores[places]
+        return type(self)(self.name, self.inputs, recoding.encoding, scores, counts)
+
     def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
         """Return all codes."""
         labels = ["(missing)", *self.encoding.labels(kinds[self.inputs[0]]), "(unseen)"]
@@ -199,7 +212,7 @@ class TableTerm(Term):
         kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
         fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
         (place,) = input_places(fields["inputs"], schema)
-        if kind is Intervals and schema.categorical[place]:
+        if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:
             raise node.error(f"column {place} of the schema is categorical and has no intervals")
         encoding = kind.from_plain(fields[kind.key])
         shape = (encoding.n_codes + 2, n_classes)
