@@ -61,7 +61,7 @@ test-slow: $(VENV)/installed-dev
 # river, whose versions want newer ones of pandas and scipy.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
-	$(OLDEST)/pip install --quiet -c tests/oldest.txt '.[cli,plot]' \
+	$(OLDEST)/pip install --quiet -c tests/oldest.txt '.[cli,plot,report]' \
 	  hypothesis pandas polars pytest pytest-xdist
 	$(OLDEST)/pytest -n $(JOBS) -m "not slow"
 

@@ -33,14 +33,20 @@ TABLES = (
 QUICK_TABLES, QUICK_SEEDS = TABLES[:3], 2
 
 
-def run(results: ResultFile, tables: Sequence[str], seeds: int, jobs: int) -> None:
+def run(
+    results: ResultFile,
+    tables: Sequence[str],
+    seeds: int,
+    jobs: int,
+    methods: Sequence[str] | None = None,
+) -> None:
     """Measure what has not been measured yet, all tables of a seed before the next seed."""
     cells = [
         Cell(seed, table, fold, method)
         for seed in range(seeds)
         for table in tables
         for fold in range(FOLDS)
-        for method in METHODS
+        for method in (METHODS if methods is None else methods)
     ]
     todo = [cell for cell in cells if cell not in results]
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")
@@ -58,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tables", nargs="+", help="names of tables; by default the paper's eight")
     parser.add_argument("--seeds", type=int, help="number of splits (10)")
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="by default all")
     small = f"{', '.join(QUICK_TABLES)}, {QUICK_SEEDS} seeds"
     parser.add_argument("--quick", action="store_true", help=small)
     parser.add_argument("--report", type=Path, help="write CSV tables of what is there, and stop")
@@ -68,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console = make_console()
     if given.report is None:
         try:
-            run(results, tables, seeds, given.jobs)
+            run(results, tables, seeds, given.jobs, given.methods)
         except KeyboardInterrupt:
             console.print("Stopped; the same command goes on from here.")
     rows = [row for row in results.rows if row["table"] in tables and row["seed"] < seeds]

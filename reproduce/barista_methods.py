@@ -12,7 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from lessnaive import AttributeWeightedNB, BaristaNBCV, MDLPDiscretizer, NaiveBayes
+from lessnaive import (
+    AttributeWeightedNB,
+    BaristaNBCV,
+    LessNaiveClassifier,
+    MDLPDiscretizer,
+    NaiveBayes,
+)
 from reproduce.fine_tuning import FineTunedNB
 
 __all__ = ["METHODS", "mean_log_probability"]
@@ -77,8 +83,9 @@ def _weighted(weights: str, loss: str) -> Callable[[], Any]:
     )
 
 
-#: Estimators by name. All see the same bins (MDLP); penalties are chosen by log-loss, in folds of
-#: the training rows: from the paper's grid, or along l1 from the value that leaves nothing.
+#: Estimators by name. All but the last see the same bins (MDLP); penalties are chosen by log-loss,
+#: in folds of the training rows: from the paper's grid, or along l1 from the value that leaves
+#: nothing.
 METHODS: dict[str, Callable[[], Any]] = {
     "NB": lambda: NaiveBayes(numeric="mdlp"),
     "WANBIA": _weighted("shared", "log"),
@@ -89,4 +96,5 @@ METHODS: dict[str, Callable[[], Any]] = {
     "BARISTA auto": _barista("auto", "zero"),
     "BARISTA to 1": _barista("auto", "one"),
     "logistic": _logistic_regression,
+    "LessNaive": LessNaiveClassifier,
 }

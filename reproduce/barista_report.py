@@ -41,7 +41,7 @@ def write_report(
     if not rows:
         console.print("There are no results yet.")
         return
-    seeds = by_seed(pd.DataFrame(rows))
+    seeds = by_seed(pd.DataFrame(rows), len(METHODS))
     present = [table for table in tables if table in seeds.index.get_level_values("table")]
     if not present:
         console.print("No table has been through all folds yet.")
@@ -59,7 +59,7 @@ def write_report(
     console.print(WHY)
 
 
-def by_seed(folds: pd.DataFrame) -> pd.DataFrame:
+def by_seed(folds: pd.DataFrame, n_methods: int = len(METHODS)) -> pd.DataFrame:
     """Measures of whole splits, by table, seed and method; seeds that lack something are left out.
 
     All methods see the same splits, so that a seed counts for all of them or for none.
@@ -70,7 +70,7 @@ def by_seed(folds: pd.DataFrame) -> pd.DataFrame:
     sums = weighted.groupby(["table", "seed", "method"])[["accuracy", "log_loss", "rows"]].sum()
     most = sums.groupby("table")["rows"].transform("max")
     whole = sums[sums["rows"] == most]
-    complete = whole.groupby(["table", "seed"])["rows"].transform("size") == len(METHODS)
+    complete = whole.groupby(["table", "seed"])["rows"].transform("size") == n_methods
     whole = whole[complete]
     return whole[["accuracy", "log_loss"]].div(whole["rows"], axis=0)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,25 +86,32 @@ def results_file(out: Path, smoothing: float) -> Path:
     return out / f"stagewise_smoothing_{smoothing:g}.jsonl"
 
 
-def run(out: Path, repetitions: int, smoothing: float) -> list[dict[str, Any]]:
+def run(
+    out: Path,
+    repetitions: int,
+    smoothing: float,
+    data: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
     """Measure what has not been measured yet; return all of it."""
     out.mkdir(parents=True, exist_ok=True)
     file = results_file(out, smoothing)
     results = read(file)
     done = {(r["data"], r["method"], r["repetition"]) for r in results}
     options = {"smoothing": smoothing, "priors": "empirical"}
-    present = [method for method in METHODS if make(method, options) is not None]
+    wanted = (*SCENARIOS, *QUARTILES) if data is None else data
+    present = [method for method in methods or METHODS if make(method, options) is not None]
     jobs = [
-        (data, method, repetition)
+        (name, method, repetition)
         for repetition in range(repetitions)
-        for data in (*SCENARIOS, *QUARTILES)
+        for name in wanted
         for method in present
-        if (data, method, repetition) not in done
+        if (name, method, repetition) not in done
     ]
     with file.open("a") as handle:
-        for data, method, repetition in track(jobs, description="repetitions"):
-            row: dict[str, Any] = {"data": data, "method": method, "repetition": repetition}
-            row |= measure(method, data, repetition, options)
+        for name, method, repetition in track(jobs, description="repetitions"):
+            row: dict[str, Any] = {"data": name, "method": method, "repetition": repetition}
+            row |= measure(method, name, repetition, options)
             handle.write(json.dumps(row) + "\n")
             handle.flush()
             results.append(row)

@@ -317,6 +317,8 @@ def _made(name, X, y):
     kind = getattr(plot, name)
     if name == "CriticalDifferenceDisplay":  # of many methods on many tables
         return kind.from_scores(np.random.default_rng(0).random((10, 3)))
+    if name == "ComparisonDisplay":
+        return kind(scores=[[0.1, 0.2], [0.3, 0.4]], names=["a", "b"], worse=[False, True]).plot()
     scored = NaiveBayes().fit(X, y)
     given = {
         "BinningDisplay": (scored, "island"),

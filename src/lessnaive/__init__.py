@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
     from lessnaive.models.binned import fit_binned
     from lessnaive.parts.batches import fit_batches
+    from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
     from lessnaive.selection import CFSSelector
 
@@ -33,6 +34,7 @@ __all__ = [
     "MDLPDiscretizer",
     "MODLEncoder",
     "ModelFormatError",
+    "Report",
     "Scorecard",
     "TableError",
     "__version__",
@@ -40,6 +42,7 @@ __all__ = [
     "fit_batches",
     "fit_binned",
     "load",
+    "report",
     "save",
     "to_javascript",
     "to_onnx",
@@ -56,6 +59,7 @@ _PLACES = {
     "compare": "lessnaive.arena",
     "fit_binned": "lessnaive.models.binned",
     "fit_batches": "lessnaive.parts.batches",
+    **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),
     **dict.fromkeys(
         ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
@@ -70,8 +74,8 @@ _PLACES = {
 }
 _ROOMS = (
     *("arena", "datasets", "deploy", "encoding", "evidence", "exceptions", "export"),
-    *("likelihood", "loss", "models", "parts", "penalty", "plot", "river", "scorecard"),
-    *("selection", "solver", "stats", "stream", "table", "validation"),
+    *("likelihood", "loss", "models", "parts", "penalty", "plot", "reporting", "river"),
+    *("scorecard", "selection", "solver", "stats", "stream", "table", "validation"),
 )
 _PLACES |= dict.fromkeys(models.__all__, "lessnaive.models")
 __all__ += models.__all__

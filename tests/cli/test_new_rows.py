@@ -18,8 +18,8 @@ from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_
 
 import lessnaive
 from command_line import PENGUINS, TABLE, fitted_on, refused, rows_of, write
-from lessnaive.cli.drift import measure_drift, stability_index
 from lessnaive.datasets import load_penguins
+from lessnaive.validation.drift import measure_drift, stability_index
 
 
 @pytest.fixture

@@ -46,6 +46,16 @@ _PLACES = {
         "datasets_command",
         "List the tables that can be had by name.",
     ),
+    "reproduce": (
+        "lessnaive.cli.reproduce_command",
+        "reproduce_command",
+        "Measure anew what papers have printed.",
+    ),
+    "report": (
+        "lessnaive.cli.report_command",
+        "report_command",
+        "Write an HTML report of a model, to be opened in any browser.",
+    ),
     "demo": ("lessnaive.cli.demo", "demo_command", "Show all commands at work on a table."),
 }
 

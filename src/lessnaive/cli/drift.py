@@ -1,148 +1,11 @@
-"""What has changed in the columns since a model was learned."""
+"""What has changed in the columns since a model was learned, as people read it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
 from lessnaive.cli.display import Display, percent, printable
-from lessnaive.scorecard import Scorecard, TableTerm, Term
-from lessnaive.table import Column, read_table
+from lessnaive.validation.drift import CHANGED, Drift
 
-__all__ = ["Drift", "measure_drift", "show_drift", "stability_index"]
-
-Floats = NDArray[np.float64]
-
-# Values beyond the most frequent ones are compared as one: a rare one says nothing alone.
-_MOST_BINS = 20
-# Above this index a column has clearly changed, as a rule of thumb.
-_CHANGED = 0.25
-
-
-class Drift(NamedTuple):
-    """How the values of a column differ from those that a model was learned from.
-
-    Attributes
-    ----------
-    name : str
-        The column, or the columns of a pair.
-    missing_before, missing : float
-        Share of missing values in the training rows and now.
-    unseen : float
-        Share of values that no training row had.
-    stability : float or None
-        The population stability index; None where the model keeps no counts of values.
-    """
-
-    name: str
-    missing_before: float
-    missing: float
-    unseen: float
-    stability: float | None
-
-
-class _Shares(NamedTuple):
-    """Weight of the rows by code: missing, then the values, then those that are unseen."""
-
-    before: Floats
-    now: Floats
-    has_values: bool
-
-
-def measure_drift(scorecard: Scorecard, X: Any, weights: Floats | None) -> list[Drift]:
-    """Compare the columns of a table with what a model was learned from.
-
-    Parameters
-    ----------
-    scorecard : Scorecard
-        The model.
-    X : table
-        The rows of now.
-    weights : array of shape (n_rows,) or None
-        Their weights.
-
-    Returns
-    -------
-    list of Drift
-        One for each term, in the order of the model.
-    """
-    table = read_table(X)
-    columns = scorecard.schema.match(table, scorecard.model)
-    rows = np.ones(table.n_rows) if weights is None else weights
-    out = []
-    for term in scorecard.terms:
-        shares = _count(term, [columns[place] for place in term.inputs], rows)
-        before, now = shares.before, shares.now
-        index = stability_index(before, now) if shares.has_values else None
-        out.append(
-            Drift(
-                term.name,
-                float(before[0] / max(before.sum(), 1e-300)),
-                float(now[0] / now.sum()),
-                float(now[-1] / now.sum()),
-                index,
-            )
-        )
-    return out
-
-
-def _count(term: Term, columns: list[Column], rows: Floats) -> _Shares:
-    """Weight of the training rows and of the rows of now, by code of a term."""
-    if isinstance(term, TableTerm):
-        codes = term.encoding.codes(columns[0]).astype(np.int64)
-        of_code = np.bincount(codes, rows, minlength=len(term.scores))
-        return _Shares(term.counts.sum(axis=1), np.asarray(of_code, dtype=np.float64), True)
-    missing = np.zeros(len(rows), dtype=bool)
-    for column in columns:
-        missing |= _is_missing(column)
-    now: Floats = np.array([rows[missing].sum(), rows[~missing].sum(), 0.0])
-    counts = np.asarray(term.counts)  # type: ignore[attr-defined]
-    gaps = counts[0].sum()
-    if counts.ndim == 3:  # a pair, whose first row and column are for missing values
-        gaps += counts[1:, 0].sum()
-    return _Shares(np.array([gaps, counts.sum() - gaps, 0.0]), now, False)
-
-
-def _is_missing(column: Column) -> NDArray[np.bool_]:
-    if column.kind.is_numeric and not column.declared_categorical:
-        return np.asarray(np.isnan(column.numbers()))
-    coded = column.coded()
-    return np.asarray(coded.codes.astype(np.int64) + coded.shift == 0)
-
-
-def stability_index(before: Floats, now: Floats) -> float:
-    r"""Return the population stability index of two tables of counts.
-
-    .. math::
-        \sum_b (q_b - p_b) \log(q_b / p_b)
-
-    with p the shares before and q those of now, of each bin b. Half a row is added to each bin, so
-    that an empty one is no infinity, and the bins beyond the 20 largest of before count as one.
-
-    Parameters
-    ----------
-    before, now : array of shape (n_bins,)
-        The counts.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lessnaive.cli.drift import stability_index
-    >>> round(stability_index(np.array([499.5, 499.5]), np.array([799.5, 199.5])), 3)
-    0.416
-    """
-    order = np.argsort(-before, kind="stable")
-    bins = [np.append(c[order[:_MOST_BINS]], c[order[_MOST_BINS:]].sum()) for c in (before, now)]
-    used = (bins[0] > 0) | (bins[1] > 0)
-    p, q = (c[used] + 0.5 for c in bins)
-    p, q = p / p.sum(), q / q.sum()
-    return float(((q - p) * np.log(q / p)).sum())
+__all__ = ["show_drift"]
 
 
 def show_drift(drifts: list[Drift], display: Display) -> None:
@@ -165,7 +28,7 @@ def show_drift(drifts: list[Drift], display: Display) -> None:
     display.show(table)
     display.line(
         "stability index: 0 if the shares of the values are the same, above "
-        f"{_CHANGED} if they have clearly changed",
+        f"{CHANGED} if they have clearly changed",
         "dim",
     )
     if any(drift.stability is None for drift in drifts):

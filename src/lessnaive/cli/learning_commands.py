@@ -15,7 +15,7 @@ from lessnaive.cli.cells import has_values
 from lessnaive.cli.command_class import Command
 from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted
-from lessnaive.cli.drift import measure_drift, show_drift
+from lessnaive.cli.drift import show_drift
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import DEFAULT_MODEL
 from lessnaive.cli.evaluation import evaluate
@@ -36,6 +36,7 @@ from lessnaive.exceptions import IdentifierWarning
 from lessnaive.table import read_table
 from lessnaive.table.schema import categorical_columns, warn_of_identifiers
 from lessnaive.table.training import warn_of_empty
+from lessnaive.validation.drift import measure_drift
 
 __all__ = ["evaluate_command", "fit_command"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from lessnaive.export.scorecard_file import read_scorecard
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema
 
-__all__ = ["ScorecardModel", "prediction_columns", "read_model", "read_rows"]
+__all__ = ["ScorecardModel", "load_model", "prediction_columns", "read_model", "read_rows"]
 
 
 class ScorecardModel:
@@ -51,9 +51,18 @@ class ScorecardModel:
 
 def read_model(path: str) -> Any:
     """Read a model file: its scorecard, or the whole estimator where it predicts with more."""
+    scorecard = _opened(read_scorecard, path)
+    return load_model(path) if scorecard is None else ScorecardModel(scorecard)
+
+
+def load_model(path: str) -> Any:
+    """Read a model file as a whole."""
+    return _opened(lessnaive.load, path)
+
+
+def _opened(read: Callable[[str], Any], path: str) -> Any:
     try:
-        scorecard = read_scorecard(path)
-        return lessnaive.load(path) if scorecard is None else ScorecardModel(scorecard)
+        return read(path)
     except FileNotFoundError:
         raise InputError(f"there is no model file {path!r}.") from None
     except IsADirectoryError:

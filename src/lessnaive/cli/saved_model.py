@@ -15,7 +15,7 @@ from lessnaive.cli.evaluation import Evaluation
 from lessnaive.cli.prediction import read_rows
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import check_roles, read_weights
-from lessnaive.validation.predictions import METRICS, Predictions
+from lessnaive.validation.measuring import measure
 
 __all__ = ["LabelledRows", "evaluate_model", "read_labelled_rows"]
 
@@ -112,30 +112,5 @@ def evaluate_model(model: Any, rows: LabelledRows) -> Evaluation:
     Evaluation
         With one entry, as of one fold.
     """
-    n_classes = len(model.classes_)
-    unknown = rows.labels < 0
-    # A class that the model does not know stands behind those that it knows.
-    labels = np.where(unknown, n_classes, rows.labels)
-    weights = np.ones(len(labels)) if rows.weights is None else rows.weights
-    width = n_classes + bool(unknown.any())
-    with np.errstate(divide="ignore"):
-        guess = np.full((len(labels), width), -np.inf)
-        guess[:, :n_classes] = model.predict_log_proba(rows.X)
-        prior = np.full((len(labels), width), -np.inf)
-        prior[:, :n_classes] = np.log(_training_shares(model.scorecard_))
-    truth = labels, weights, np.arange(width) < n_classes
-    measured, baseline = (
-        np.array([[m.measure(Predictions(each, *truth)) for m in METRICS]])
-        for each in (guess, prior)
-    )
-    return Evaluation(measured, baseline, int(unknown.sum()))
-
-
-def _training_shares(scorecard: Any) -> NDArray[np.float64]:
-    """Shares of the classes in the training rows, by the counts of a term; else the priors."""
-    for term in scorecard.terms:
-        counts = np.asarray(term.counts).reshape(-1, len(scorecard.classes)).sum(axis=0)
-        if counts.sum() > 0:
-            return np.asarray(counts / counts.sum())
-    shares = np.exp(scorecard.intercept - scorecard.intercept.max())
-    return np.asarray(shares / shares.sum())
+    measured, baseline = measure(model, rows.X, rows.labels, rows.weights)
+    return Evaluation(measured[None], baseline[None], int((rows.labels < 0).sum()))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lessnaive.plot.axes import class_place, colours, new_axes, plain_text
-from lessnaive.validation.calibration import Reliability, calibration_error, reliability
+from lessnaive.validation.calibration import Reliability, curve_error, reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,7 +185,7 @@ class CalibrationDisplay:
         self.bands_: dict[str, Any] = {}
         shades = colours(len(self.curves), None)
         for (name, found), shade in zip(self.curves.items(), shades, strict=True):
-            error = calibration_error(found)
+            error = curve_error(found)
             (self.lines_[name],) = self.ax_.plot(
                 found.predicted,
                 found.observed,

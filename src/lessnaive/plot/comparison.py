@@ -124,5 +124,6 @@ class ComparisonDisplay:
         self.ax_.set_yticks(range(len(self.names)), list(self.names))
         self.ax_.invert_yaxis()
         self.ax_.set(xlabel=f"{self.title} (grey: worse than the best)" if self.title else "")
+        self.ax_.set_title("models on the same splits")
         self.ax_.grid(axis="x", alpha=0.3)
         return self

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Reliability", "calibration_error", "reliability", "wilson_interval"]
+__all__ = ["Reliability", "curve_error", "reliability", "wilson_interval"]
 
 Floats = NDArray[np.float64]
 
@@ -90,8 +90,8 @@ def wilson_interval(share: Floats, counts: Floats) -> tuple[Floats, Floats]:
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-def calibration_error(found: Reliability) -> float:
-    """Return the expected calibration error: the mean distance of shares from probabilities.
+def curve_error(found: Reliability) -> float:
+    """Return the mean distance of shares from probabilities: the calibration error of one class.
 
     Parameters
     ----------
