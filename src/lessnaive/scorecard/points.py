@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from lessnaive.scorecard.terms import Term
 from lessnaive.scorecard.terms.base import LabelledCells
 from lessnaive.table.making import Backend, make_frame
-
-if TYPE_CHECKING:
-    from lessnaive.scorecard.card import Scorecard
 
 __all__ = ["Points"]
 
@@ -65,7 +62,7 @@ class Points:
     array([503., 503., 503., 450., 450., 487.])
     """
 
-    scorecard: Scorecard
+    scorecard: Any  # a Scorecard, which makes points of itself
     good: Any
     pdo: float
     base: float
@@ -76,7 +73,7 @@ class Points:
 
     @classmethod
     def of(
-        cls, scorecard: Scorecard, pdo: float, base: float, odds: float, rounded: bool, good: Any
+        cls, scorecard: Any, pdo: float, base: float, odds: float, rounded: bool, good: Any
     ) -> Points:
         """Return the points of a scorecard, see :meth:`Scorecard.points`."""
         classes = scorecard.classes.tolist()
@@ -116,7 +113,7 @@ class Points:
         """
         return np.asarray(self._card().joint_log_probability(X)[:, 0])
 
-    def _card(self) -> Scorecard:
+    def _card(self) -> Any:
         """Return a scorecard whose scores are points."""
         card = self.scorecard
         both = zip(card.terms, self.points, strict=True)
