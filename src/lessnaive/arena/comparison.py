@@ -73,7 +73,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The outcome of :func:`compare`; printed, it is a table.
+    """The outcome of :func:`~lessnaive.compare`; printed, it is a table.
 
     Attributes
     ----------
