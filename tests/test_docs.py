@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import os
 import re
 import shlex
@@ -76,6 +77,37 @@ def test_readme(tmp_path, monkeypatch, capsys):
         printed = capsys.readouterr().out
         assert doctest.OutputChecker().check_output(shown, printed, FLAGS), printed
     run_commands(readme, tmp_path)
+
+
+def test_other_commands_name_what_is_there():
+    """Commands that cannot be run here, such as make and pip, name targets, extras and files."""
+    import tomllib
+
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.M))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    seen = 0
+    for page in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text("utf-8")
+        blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+        blocks += re.findall(r"^\.\. code-block:: (?:ba)?sh\n((?:\n|[ ]+.*\n)+)", text, re.M)
+        blocks += re.findall(r"``((?:make|pip|python) [^`\n]+)``", text)
+        for command in "\n".join(blocks).splitlines():
+            words = command.partition("#")[0].split()
+            if words[:1] == ["make"]:
+                assert {word for word in words[1:] if "=" not in word} <= targets, command
+            elif words[:2] == ["pip", "install"] or words[1:4] == ["-m", "pip", "install"]:
+                named = re.findall(r"\[([\w,]+)\]", command)
+                assert set(",".join(named).split(",")) - {""} <= extras, command
+            elif words[:2] == ["python", "-m"]:
+                assert importlib.util.find_spec(words[2]) is not None, command
+            elif words[:1] == ["python"] and len(words) > 1 and "/" in words[1]:
+                assert (ROOT / words[1]).exists(), command
+            else:
+                continue
+            seen += 1
+    assert seen >= 10
 
 
 def run_commands(page: Path, folder: Path) -> None:

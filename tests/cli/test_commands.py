@@ -209,7 +209,7 @@ def test_demo_prints_commands_that_work(well):
     out = well("demo")
     commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
     assert [shlex.split(command)[1] for command in commands] == [
-        *("evaluate", "fit", "show", "predict", "explain")
+        *("evaluate", "fit", "show", "predict", "explain", "report")
     ]
     for command in commands:
         name, *arguments = shlex.split(command)
@@ -217,13 +217,14 @@ def test_demo_prints_commands_that_work(well):
         assert well(*arguments) in out
     assert "\nLessNaiveClassifier learned from 344 rows" in out
     assert re.search(r"^4 +Adelie +Torgersen +NA +NA +NA +Adelie +9\d\.\d %$", out, re.MULTILINE)
-    assert sorted(os.listdir("demo-output")) == ["model.json", "penguins.csv", "predictions.csv"]
+    files = ["model.json", "penguins.csv", "predictions.csv", "report.html"]
+    assert sorted(os.listdir("demo-output")) == files
 
 
 def test_version_and_help(well):
     assert well("--version") == f"lessnaive {lessnaive.__version__}\n"
     assert well() == well("--help") == well("-h")
-    for command in ("fit", "predict", "evaluate", "explain", "show", "demo"):
+    for command in ("fit", "predict", "evaluate", "explain", "show", "report", "demo"):
         assert f"\n  {command} " in well("--help")
         assert well(command, "--help").startswith(f"Usage: lessnaive {command} ")
 

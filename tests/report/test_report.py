@@ -383,3 +383,11 @@ def test_many_classes():
     found = data_of(ln.report(ln.NaiveBayes().fit(X, y), X, y))["performance"]
     assert len(found["classes"]) == 20
     assert found["confusion"] is None
+
+
+def test_the_function_is_a_function_whatever_was_imported():
+    code = """
+import lessnaive, lessnaive.reporting.making, lessnaive.reporting
+assert callable(lessnaive.report) and lessnaive.report is lessnaive.reporting.report
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

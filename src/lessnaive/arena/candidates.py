@@ -22,7 +22,7 @@ QUICK = (
 def default_models(
     *, quick: bool = False, categorical_features: Any = "from_dtype", random_state: int = 0
 ) -> dict[str, Any]:
-    """Return what :func:`~lessnaive.compare` compares: all of the family, and what else there is.
+    """Return the models that :func:`~lessnaive.compare` compares: all of ours, and a few others.
 
     Those that do not choose their parameters themselves are a :class:`Tuned` of a few settings.
 

@@ -48,8 +48,9 @@ def run_demo(folder: str, run: Callable[[list[str]], object]) -> None:
         Runs the command line with the arguments given.
     """
     display = Display()
-    table, model, predictions = (
-        os.path.join(folder, name) for name in ("penguins.csv", "model.json", "predictions.csv")
+    table, model, predictions, report = (
+        os.path.join(folder, name)
+        for name in ("penguins.csv", "model.json", "predictions.csv", "report.html")
     )
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -74,6 +75,10 @@ def run_demo(folder: str, run: Callable[[list[str]], object]) -> None:
     step(
         "Penguin 4 was not measured: why is it taken for an Adelie?",
         *("explain", model, table, "--row", "4"),
+    )
+    step(
+        "See all of it in a browser.",
+        *("report", model, table, "--target", "species", "-o", report),
     )
 
 

@@ -80,9 +80,12 @@ def report_command(
     elif target is not None or weight is not None or drop:
         raise InputError("--target, --weight and --drop are about a table, and none is given.")
     notes = None if intended_use is None else {"Intended use": intended_use}
-    made = lessnaive.report(
-        model, X, labels, sample_weight=weights, title=title, data_name=name, notes=notes
-    )
+    try:
+        made = lessnaive.report(
+            model, X, labels, sample_weight=weights, title=title, data_name=name, notes=notes
+        )
+    except ImportError as error:
+        raise InputError(str(error)) from None
     made.save(output)
     Display().line(f"wrote {output}: open it in a browser")
 

@@ -50,7 +50,7 @@ def to_onnx(model: Any, precision: Precision = "double") -> Any:
 
     See Also
     --------
-    onnx_inputs : A table as these inputs.
+    lessnaive.deploy.onnx_inputs : A table as these inputs.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def to_onnx(model: Any, precision: Precision = "double") -> Any:
 
 
 def onnx_inputs(model: Any, X: Any, precision: Precision = "double") -> dict[str, NDArray[Any]]:
-    """Return a table as the inputs of the graph that :func:`to_onnx` makes of a model.
+    """Return a table as the inputs of the graph that :func:`~lessnaive.to_onnx` makes of a model.
 
     Parameters
     ----------

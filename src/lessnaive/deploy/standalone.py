@@ -103,7 +103,7 @@ def javascript_engine() -> str:
 
     ``lessnaiveScorer(data)``, where data is what :func:`scorecard_json` returns, gives an object
     with the methods ``predictProba``, ``predict``, ``scores`` and ``explain`` of a row. It is the
-    code that :func:`to_javascript` writes; a page may have it once for several models.
+    code that :func:`~lessnaive.to_javascript` writes; a page may have it once for several models.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def to_javascript(model: Any) -> str:
 
     See Also
     --------
-    javascript_engine : The code alone.
-    scorecard_json : The data alone.
+    lessnaive.deploy.javascript_engine : The code alone.
+    lessnaive.deploy.scorecard_json : The data alone.
 
     Examples
     --------

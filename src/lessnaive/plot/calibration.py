@@ -27,7 +27,8 @@ class CalibrationDisplay:
     """How often classes occur where they were said to be so probable, with bands of 95 %.
 
     On the diagonal probabilities mean what they say; below it the model is too sure of the class.
-    Grey bars at the bottom show how many rows have such probabilities. It is best made with
+    Bars at the bottom show how many rows have such probabilities. The numbers are those of
+    ``sklearn.calibration.calibration_curve``. It is best made with
     :meth:`from_estimator` or :meth:`from_predictions`. The arguments are kept as attributes.
 
     Parameters
@@ -49,10 +50,6 @@ class CalibrationDisplay:
         The bands around them.
     legend_ : matplotlib Legend
         Names and expected calibration errors.
-
-    See Also
-    --------
-    sklearn.calibration.calibration_curve : The same numbers, without bands.
 
     Examples
     --------

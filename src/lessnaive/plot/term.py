@@ -282,8 +282,8 @@ class TermDisplay:
             self.ax_.axvline(middle, color="0.7", linewidth=0.8, linestyle=":")
             self.ax_.annotate(
                 "missing",
-                (beside, 0.0),
-                (0, -3),
+                (beside, 1.0),
+                (0, -4),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
                 ha="center",

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from lessnaive.reporting.report import Report, report
+    from lessnaive.reporting.making import Report, report
 
 __all__ = ["Report", "report"]
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "lessnaive.reporting.report"))
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "lessnaive.reporting.making"))
