@@ -3,7 +3,7 @@
     python benchmarks/defaults.py models            # every model as it is
     python benchmarks/defaults.py variance          # the weight of the pooled variance
     python benchmarks/defaults.py logistic          # lines and bins in NBLogisticCV
-    python benchmarks/defaults.py rare              # from how many rows on a value is one of its own
+    python benchmarks/defaults.py rare              # from which weight on a value is its own
 
 The tables are those of the folder LESSNAIVE_DATA_HOME with its manifest.json: its classification
 tables of no more than 10,000 rows. Choices are made by the tables of half 1; half 2 confirms
