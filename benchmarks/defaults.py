@@ -3,6 +3,7 @@
     python benchmarks/defaults.py models            # every model as it is
     python benchmarks/defaults.py variance          # the weight of the pooled variance
     python benchmarks/defaults.py logistic          # lines and bins in NBLogisticCV
+    python benchmarks/defaults.py rare              # from how many rows on a value is one of its own
 
 The tables are those of the folder LESSNAIVE_DATA_HOME with its manifest.json: its classification
 tables of no more than 10,000 rows. Choices are made by the tables of half 1; half 2 confirms
@@ -32,6 +33,7 @@ from lessnaive.datasets import fetch
 MOST_ROWS = 10_000
 VARIANCE_PRIORS = (0.0, 0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOGISTIC = ("linear", "modl", "both")
+MIN_COUNTS = (1, 2, 3, 5, 10)
 
 
 class Measured(NamedTuple):
@@ -122,9 +124,14 @@ def has_numbers(table: str) -> bool:
     return bool(load(table)[0].select_dtypes("number").shape[1])
 
 
+def has_rare_values(table: str) -> bool:
+    names = load(table)[0].select_dtypes(exclude="number")
+    return any((names[column].value_counts() < 5).sum() > 1 for column in names)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["models", "variance", "logistic"])
+    parser.add_argument("what", choices=["models", "variance", "logistic", "rare"])
     parser.add_argument("--tables", nargs="*", help="these tables only")
     parser.add_argument("--models", nargs="*", help="these models only")
     given = parser.parse_args()
@@ -132,12 +139,18 @@ def main() -> None:
     if not names:
         sys.exit("LESSNAIVE_DATA_HOME names no folder with tables.")
     if given.what != "models":
-        names = [name for name in names if has_numbers(name)]
+        matters = has_rare_values if given.what == "rare" else has_numbers
+        names = [name for name in names if matters(name)]
     methods: dict[str, Callable[[], Any]] = {
         "models": {name: getattr(lessnaive, name) for name in given.models or models.__all__},
         "variance": {
             f"{k:g}": partial(lessnaive.NaiveBayes, numeric="gaussian", variance_prior=k)
             for k in VARIANCE_PRIORS
+        },
+        "rare": {
+            f"{name} {count}": partial(getattr(lessnaive, name), min_count=count)
+            for name in given.models or ("BaristaNB", "AttributeWeightedNB", "NBLogistic")
+            for count in MIN_COUNTS
         },
         "logistic": {kind: partial(lessnaive.NBLogisticCV, numeric=kind) for kind in LOGISTIC},
     }[given.what]

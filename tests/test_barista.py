@@ -225,7 +225,7 @@ def quasi_separable() -> tuple[pd.DataFrame, np.ndarray]:
 
 SEPARABLE = {
     "separable": (pd.DataFrame({"a": list("xxxyyyzz"), "b": list("pqpqpqpq")}), list("uuuvvvww")),
-    "two rows": (pd.DataFrame({"a": ["x", "y"]}), [0, 1]),
+    "two kinds of rows": (pd.DataFrame({"a": ["x", "x", "y", "y"]}), [0, 0, 1, 1]),
     "quasi": quasi_separable(),
     "numbers": (np.vstack([np.eye(5), 9 + np.eye(5)]), [0] * 5 + [1] * 5),
 }

@@ -9,10 +9,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 import lessnaive
 from lessnaive import FractionalNB, NaiveBayes, models
 from lessnaive.datasets import load_penguins
-from lessnaive.models.parameters import ClassWeightParameters
+from lessnaive.models.parameters import LossParameters
 from lessnaive.table.class_weight import times_class_weight
 
-WITH = [name for name in models.__all__ if issubclass(getattr(models, name), ClassWeightParameters)]
+WITH = [name for name in models.__all__ if issubclass(getattr(models, name), LossParameters)]
 
 
 def test_which_models_have_it():

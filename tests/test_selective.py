@@ -31,7 +31,7 @@ def test_step_by_step_equal_to_the_plain_search(seed, criterion, direction):
     if seed % 7 == 0:
         options["numeric"] = "quantile"
     model = SelectiveNB(
-        criterion=criterion, direction=direction, patience=patience, cv=3, **options
+        criterion=criterion, direction=direction, patience=patience, cv=3, min_count=1, **options
     ).fit(*case)
     columns, path = PlainSearch(case, criterion, options).run(direction, patience)
     assert [step.column for step in model.path_] == [column for column, *_ in path]

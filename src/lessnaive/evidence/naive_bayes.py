@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Binning, Discretization, find_binnings
+from lessnaive.encoding.rare_values import pool_rare_values
 from lessnaive.likelihood.base import (
     AdditiveStatistics,
     ColumnStatistics,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from lessnaive.table.parts import PartedTraining
 
 __all__ = [
-    "CLASS_WEIGHT_CONSTRAINTS",
     "GENERATIVE_CONSTRAINTS",
+    "LOSS_CONSTRAINTS",
     "EvidenceSettings",
     "LearnedNaiveBayes",
     "NaiveBayesStatistics",
@@ -56,11 +57,14 @@ class EvidenceSettings(LikelihoodSettings):
     ----------
     numeric, smoothing, missing, variance_floor, variance_prior, beta, categorical, n_bins, priors
         As the parameters of :class:`~lessnaive.NaiveBayes`.
+    min_count : int
+        As the parameter of :class:`~lessnaive.BaristaNB`.
     """
 
     categorical: str = "values"
     n_bins: int = 10
     priors: str | ArrayLike = "smoothed"
+    min_count: int = 1
 
     def by_column(self, n_classes: int, n_columns: int) -> Iterator[Self]:
         """Yield the settings of each column: `beta` as one number per class."""
@@ -104,9 +108,10 @@ GENERATIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "variance_prior": [Interval(Real, 0, None, closed="left")],
 }
 
-#: What values ``class_weight`` may have, in the models that learn by a loss.
-CLASS_WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {
-    "class_weight": [StrOptions({"balanced"}), Mapping, None]
+#: The same for parameters that models have which learn by a loss.
+LOSS_CONSTRAINTS: dict[str, list[Any]] = {
+    "class_weight": [StrOptions({"balanced"}), Mapping, None],
+    "min_count": [Interval(Integral, 1, None, closed="left")],
 }
 
 
@@ -208,10 +213,36 @@ def count_table(
     if not allow_empty:
         names = [schema.names[j] for j, column in others.items() if not column.has_values()]
         warn_of_empty(names, len(schema))
+    pooled = _pooled(settings, training, others)
     columns: list[ColumnStatistics] = [
-        binnings[j] if j in binnings else others[j] for j in range(len(schema))
+        binnings[j] if j in binnings else pooled[j] for j in range(len(schema))
     ]
     return NaiveBayesStatistics(schema, training.classes, class_count, columns)
+
+
+def _pooled(
+    settings: EvidenceSettings,
+    training: Training | PartedTraining,
+    columns: Mapping[int, AdditiveStatistics],
+) -> Mapping[int, ColumnStatistics]:
+    """Return the statistics with rare values as one, if the settings ask for that.
+
+    A row of weight 2 counts as two rows. Where all weigh less than 1 the heaviest one is the unit,
+    so that it does not matter what weights add up to.
+    """
+    if settings.min_count == 1:
+        return columns
+    least = settings.min_count * min(1.0, training.total(_heaviest, max))
+    return {
+        j: pool_rare_values(column, least, use_missing=settings.counts_missing)
+        if isinstance(column, ValueCounts) and column.n_rare(least) > 1
+        else column
+        for j, column in columns.items()
+    }
+
+
+def _heaviest(training: Training) -> float:
+    return 1.0 if training.weights is None else float(training.weights.max(initial=0.0))
 
 
 def _count_rows(

@@ -126,6 +126,10 @@ class ValueCounts(AdditiveStatistics):
         order = self._order if seen.all() else [i for i in self._order if seen[i]]
         return [self.levels[i] for i in order], self.counts[order]
 
+    def n_rare(self, least: float) -> int:
+        """Return how many of the observed values have less than some weight."""
+        return int(np.count_nonzero(self.observed()[1].sum(axis=1) < least))
+
     @classmethod
     def summed(
         cls, pairs: Sequence[tuple[Self, Column]], labels: NDArray[Any], weights: Floats | None

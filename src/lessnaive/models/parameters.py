@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from lessnaive.solver import Solver
 
-__all__ = ["ClassWeightParameters", "EvidenceParameters", "SolverParameters"]
+__all__ = ["EvidenceParameters", "LossParameters", "SolverParameters"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,7 +42,8 @@ class SolverParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ClassWeightParameters:
-    """What the weights of the rows of each class are multiplied by."""
+class LossParameters:
+    """What models have that learn by a loss; see :class:`~lessnaive.BaristaNB`."""
 
     class_weight: str | Mapping[Any, float] | None = None
+    min_count: int = 2

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import (
-    CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     EvidenceSettings,
     learn_naive_bayes,
 )
 from lessnaive.models.column_weighted import WeightedClassifier
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters
 from lessnaive.models.scored_rows import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -28,7 +28,7 @@ __all__ = ["SelectiveNB"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier):
+class SelectiveNB(LossParameters, EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes with a subset of the columns, chosen by a greedy search.
 
     .. math::
@@ -61,6 +61,8 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : str, default="modl"
@@ -138,7 +140,7 @@ class SelectiveNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
-        **CLASS_WEIGHT_CONSTRAINTS,
+        **LOSS_CONSTRAINTS,
         "criterion": [StrOptions(set(get_args(Criterion)))],
         "direction": [StrOptions(set(get_args(Direction)))],
         "patience": [Interval(Integral, 1, None, closed="left")],

@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import available_if
 
 from lessnaive._sklearn import Interval, StrOptions, check_parameters
 from lessnaive.evidence.naive_bayes import (
-    CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     EvidenceSettings,
     learn_naive_bayes,
 )
@@ -27,7 +27,7 @@ from lessnaive.models.fractional.fitted import FractionalFit
 from lessnaive.models.fractional.problem import CONSTANTS, FractionalProblem
 from lessnaive.models.fractional.stream import FractionalStream
 from lessnaive.models.on_demand import OnDemand
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.solver import PGDMB, AnytimeSearch, AnytimeSolver, TwoStage
@@ -51,7 +51,7 @@ _RESTARTS = {"pgdmb": "none", "pgdmb-ms": "multi-start", "pgdmb-vns": "neighbour
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
+class FractionalNB(LossParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes with a weight between 0 and 1 for each column, few of which are kept.
 
     .. math::
@@ -114,6 +114,8 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`NaiveBayes`. The defaults are MODL's bins and
         groups, and class probabilities as counted: so weights of 0 have the entropy of the classes.
@@ -174,7 +176,7 @@ class FractionalNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifie
     _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
-        **CLASS_WEIGHT_CONSTRAINTS,
+        **LOSS_CONSTRAINTS,
         **STREAM_CONSTRAINTS,
         "lam": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 0, 2, closed="right")],

@@ -14,15 +14,15 @@ from scipy.special import softmax
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import (
-    CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     EvidenceSettings,
     learn_naive_bayes,
 )
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.models.logistic.problem import REMEDY, LogisticProblem, LogisticSettings
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters, SolverParameters
 from lessnaive.models.solving import SOLVERS, SolverSettings, choose_solver, minimize
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard, Term
@@ -50,7 +50,7 @@ _CV_TOLERANCE = 1e-7
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, ScorecardClassifier):
+class HybridLRNB(LossParameters, SolverParameters, EvidenceParameters, ScorecardClassifier):
     r"""Logistic regression for some columns, naive Bayes for the others.
 
     .. math::
@@ -108,6 +108,8 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : str, default="modl"
@@ -177,7 +179,7 @@ class HybridLRNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Sc
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
-        **CLASS_WEIGHT_CONSTRAINTS,
+        **LOSS_CONSTRAINTS,
         "assignment": [StrOptions({"heuristic", "cv"}), "array-like"],
         "variance_weight": [Interval(Real, 0, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="left")],

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
-from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.naive_bayes import GENERATIVE_CONSTRAINTS, LOSS_CONSTRAINTS
 from lessnaive.models.logistic.problem import (
     NUMERIC,
     FittedLogistic,
     LogisticProblem,
     LogisticSettings,
 )
-from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
+from lessnaive.models.parameters import LossParameters, SolverParameters
 from lessnaive.models.solving import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
@@ -26,7 +26,7 @@ __all__ = ["LOGISTIC_CONSTRAINTS", "NBLogistic"]
 
 #: What values the parameters of the linear models may have.
 LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
-    **CLASS_WEIGHT_CONSTRAINTS,
+    **LOSS_CONSTRAINTS,
     "target": [StrOptions({"naive_bayes", "zero"}), "array-like"],
     "penalty": [StrOptions({"l1", "l2", "elastic_net"})],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -47,7 +47,7 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
+class NBLogistic(LossParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -102,6 +102,8 @@ class NBLogistic(ClassWeightParameters, SolverParameters, FittedLogistic):
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"linear", "modl", "mdlp", "quantile", "both"}, default="linear"

@@ -18,7 +18,7 @@ from lessnaive.models.logistic.problem import (
     LogisticProblem,
     LogisticSettings,
 )
-from lessnaive.models.parameters import ClassWeightParameters, SolverParameters
+from lessnaive.models.parameters import LossParameters, SolverParameters
 from lessnaive.models.solving import choose_solver, minimize, warn_unfinished
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node, array_to_plain
@@ -293,7 +293,7 @@ _MANY_CELLS = 20_000_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
+class NBLogisticCV(LossParameters, SolverParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -348,6 +348,8 @@ class NBLogisticCV(ClassWeightParameters, SolverParameters, FittedLogistic):
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, smoothing, priors, variance_floor
         How naive Bayes is learned, as in :class:`NBLogistic`.
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.evidence.naive_bayes import CLASS_WEIGHT_CONSTRAINTS, GENERATIVE_CONSTRAINTS
+from lessnaive.evidence.naive_bayes import GENERATIVE_CONSTRAINTS, LOSS_CONSTRAINTS
 from lessnaive.models.base import Predictor, ScorecardClassifier
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters
 from lessnaive.models.stagewise.choice import evidence_of, n_levels_of, path_weights, validated
 from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
@@ -31,7 +31,7 @@ _MOST_AVERAGED = 10_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier):
+class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
     r"""Naive Bayes whose columns enter step by step, as far as they help: forward stagewise.
 
     .. math::
@@ -79,6 +79,8 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : {"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"}, default="modl"
@@ -162,7 +164,7 @@ class StagewiseNB(ClassWeightParameters, EvidenceParameters, ScorecardClassifier
         "cv": ["cv_object"],
         "average": ["boolean"],
         **GENERATIVE_CONSTRAINTS,
-        **CLASS_WEIGHT_CONSTRAINTS,
+        **LOSS_CONSTRAINTS,
         "numeric": [StrOptions({"gaussian", "gaussian_shared", "mdlp", "modl", "quantile"})],
     }
 

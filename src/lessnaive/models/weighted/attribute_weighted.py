@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import StrOptions
 from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.models.base import Predictor
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters, SolverParameters
 from lessnaive.models.solving import SolverSettings, minimize
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import LearnedWeights, gather, start_weights
@@ -26,9 +26,7 @@ __all__ = ["AttributeWeightedNB"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AttributeWeightedNB(
-    ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights
-):
+class AttributeWeightedNB(LossParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with learned weights: per column (WANBIA), or per class and column (CAWNB).
 
     .. math::
@@ -75,6 +73,8 @@ class AttributeWeightedNB(
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
     variance_floor, variance_prior : float

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import (
-    CLASS_WEIGHT_CONSTRAINTS,
     GENERATIVE_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     EvidenceSettings,
 )
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters, SolverParameters
 from lessnaive.models.solving import SOLVERS, SolverSettings, minimize
 from lessnaive.models.weighted.learning import LearnedWeights, gather, start_weights
 from lessnaive.penalty import ElasticNet, Penalty
@@ -30,7 +30,7 @@ SHRINK_TO = {"zero": 0.0, "one": 1.0}
 #: What values the parameters of the weighted models may have.
 WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
     **GENERATIVE_CONSTRAINTS,
-    **CLASS_WEIGHT_CONSTRAINTS,
+    **LOSS_CONSTRAINTS,
     "l1": [Interval(Real, 0, None, closed="left")],
     "l2": [Interval(Real, 0, None, closed="left")],
     "shrink_to": [StrOptions(set(SHRINK_TO))],
@@ -43,7 +43,7 @@ WEIGHTING_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
+class BaristaNB(LossParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""Naive Bayes with a learned weight for each class and column (BARISTA).
 
     .. math::
@@ -86,6 +86,10 @@ class BaristaNB(ClassWeightParameters, SolverParameters, EvidenceParameters, Lea
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows than this have are one value, in all that is
+        learned and in the scorecard, which lists them; 1 leaves every value its own. A row of
+        weight 2 counts as two, and where all rows weigh less than 1 the heaviest counts as one.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities, as in :class:`NaiveBayes`.
     numeric : str, default="mdlp"

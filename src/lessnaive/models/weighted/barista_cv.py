@@ -14,7 +14,7 @@ from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.loss.weighted import gather_evidence
-from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters, SolverParameters
+from lessnaive.models.parameters import EvidenceParameters, LossParameters, SolverParameters
 from lessnaive.models.solving import SolverSettings, minimize
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import LearnedWeights, WeightedEvidence, gather
@@ -39,7 +39,7 @@ _AUTO_L2 = (0.01, 0.1, 1.0, 10.0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, LearnedWeights):
+class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedWeights):
     r"""BARISTA with l1 and l2 chosen by cross-validation.
 
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
@@ -87,6 +87,8 @@ class BaristaNBCV(ClassWeightParameters, SolverParameters, EvidenceParameters, L
         What the weights of the rows of each class are multiplied by, in the loss as in all that is
         counted; "balanced" gives all classes the same total. A dict names classes, and those that
         it does not name have 1.
+    min_count : int, default=2
+        Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
         How columns become evidence, as in :class:`BaristaNB`.
     variance_floor, variance_prior : float
