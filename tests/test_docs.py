@@ -29,7 +29,7 @@ PAGES = [
     if not {"_build", "_templates", "auto_examples", "generated"} & set(page.parts)
 ]
 #: Packages that pages need, besides those that all tests need.
-NEEDED = {"river": "river"}
+NEEDED = {"river": "river", "scale": "dask"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCKS = {
     ".rst": re.compile(r"^\.\. code-block:: console\n((?:\n|[ ]+.*\n)+)", re.M),

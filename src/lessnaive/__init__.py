@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from lessnaive.export import load, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.models.binned import fit_binned
     from lessnaive.parts.batches import fit_batches
     from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
@@ -39,6 +40,7 @@ __all__ = [
     "__version__",
     "compare",
     "fit_batches",
+    "fit_binned",
     "load",
     "report",
     "save",
@@ -55,6 +57,7 @@ _PLACES = {
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
     "compare": "lessnaive.arena",
+    "fit_binned": "lessnaive.models.binned",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
     **dict.fromkeys(("load", "save"), "lessnaive.export"),

@@ -26,6 +26,7 @@ from lessnaive.cli.options import (
     reading_options,
     table_options,
 )
+from lessnaive.cli.parts import PartedTable, fit_parts, is_pattern
 from lessnaive.cli.prediction import read_model
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.saved_model import evaluate_model, read_labelled_rows
@@ -44,8 +45,39 @@ __all__ = ["evaluate_command", "fit_command"]
 @click.command("fit", cls=Command)
 @output_option("The model file to write.", required=True)
 @learning_options
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Read Parquet files in parts, and use no more memory than about this, such as 2GB.",
+)
+@click.option(
+    "--bins",
+    type=click.Choice(["exact", "summary"]),
+    default="exact",
+    show_default=True,
+    help="How bins are found in a table in parts: from all values, or from summaries of the parts.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of a Dask cluster learn, which all can read the files.",
+)
+@click.option(
+    "--local-cluster",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let N processes on this machine learn.",
+)
 @table_options
-def fit_command(file: TableFile, output: str, learning: Learning) -> None:
+def fit_command(
+    file: TableFile,
+    output: str,
+    learning: Learning,
+    memory: str | None,
+    bins: str,
+    scheduler: str | None,
+    local_cluster: int | None,
+) -> None:
     """Learn a model from TABLE and write it to a file.
 
     All columns but the target are used. Columns of numbers are quantities, columns of text and of
@@ -53,17 +85,33 @@ def fit_command(file: TableFile, output: str, learning: Learning) -> None:
 
     The default model has the best probabilities; --model NaiveBayes only counts, which is faster.
 
+    TABLE may be a pattern such as 'data/*.parquet' for Parquet files with the same columns. They
+    are read in parts, so that they need not fit into memory.
+
     Example: lessnaive fit penguins.csv --target species -o model.json
     """
     check_output(output)
     estimator = learning.estimator()
+    if scheduler is not None and local_cluster is not None:
+        raise InputError("--scheduler and --local-cluster exclude each other: give one of them.")
+    if is_pattern(file.path) or memory or scheduler or local_cluster:
+        parts = PartedTable.of(file, learning)
+        model = fit_parts(estimator, parts, memory or "2GB", bins, scheduler, local_cluster)
+        size = f"{counted(parts.n_rows(), 'row')}, {counted(model.n_features_in_, 'column')}, "
+        size += counted(len(model.classes_), "class")
+        _save(model, output, f"{learning.model_name} learned from {size}")
+        return
     data = learning.read(file)
     model = fit(estimator, data, show_progress=Console(stderr=True).is_terminal)
+    _save(model, output, f"{learning.model_name} learned from {_size(data)}")
+
+
+def _save(model: Any, output: str, what: str) -> None:
     try:
         lessnaive.save(model, output)
     except ValueError as error:
         raise InputError(str(error)) from None
-    Display().line(f"{learning.model_name} learned from {_size(data)}; wrote {output}")
+    Display().line(f"{what}; wrote {output}")
 
 
 @click.command("evaluate", cls=Command)

@@ -22,7 +22,7 @@ from lessnaive.cli.dialect import ENCODING_HINT, HEAD_BYTES, Dialect, binary_dat
 from lessnaive.cli.errors import InputError
 from lessnaive.table.objects import Kind
 
-__all__ = ["TableFile"]
+__all__ = ["TableFile", "drop_row_labels", "with_missing"]
 
 _INDEX = re.compile(r"__index_level_\d+__")
 
@@ -154,18 +154,10 @@ class TableFile:
             with self._open() as file:
                 table = parquet.read_table(file)
             # The row labels of a pandas frame are no data.
-            table = table.drop_columns([n for n in table.column_names if _INDEX.fullmatch(n)])
+            table = table.select(drop_row_labels(table.column_names))
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.name} is not a whole Parquet file ({error}).") from None
-        for place, field in enumerate(table.schema):
-            if self.dialect.missing and (
-                pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-            ):
-                column = table.column(place)
-                gap = pc.is_in(column, pa.array(self.dialect.missing, field.type))
-                filled = pc.if_else(gap, pa.scalar(None, field.type), column)
-                table = table.set_column(place, field.name, filled)
-        return table
+        return with_missing(table, self.dialect.missing)
 
     def _read_csv(self, kinds: Mapping[str, Kind]) -> pa.Table:
         with self._open_text() as file:
@@ -211,6 +203,22 @@ class TableFile:
 
     def _not_text(self, what: str) -> InputError:
         return InputError(f"{what} is not UTF-8 text: {ENCODING_HINT}.")
+
+
+def drop_row_labels(names: Sequence[str]) -> list[str]:
+    """Return names of columns without those of the row labels that pandas adds to a file."""
+    return [name for name in names if not _INDEX.fullmatch(name)]
+
+
+def with_missing(table: pa.Table, missing: Sequence[str]) -> pa.Table:
+    """Return a table of a Parquet file in which some texts are missing values."""
+    for place, field in enumerate(table.schema if missing else ()):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            column = table.column(place)
+            gap = pc.is_in(column, pa.array(missing, field.type))
+            filled = pc.if_else(gap, pa.scalar(None, field.type), column)
+            table = table.set_column(place, field.name, filled)
+    return table
 
 
 def _copied(data: bytes) -> pa.Buffer:

@@ -24,7 +24,9 @@ __all__ = [
     "check_roles",
     "fit",
     "question_target",
+    "read_classes",
     "read_training_data",
+    "read_weights",
     "warn_of_traps",
 ]
 
@@ -105,7 +107,8 @@ def read_training_data(
     roles |= {"--categorical": categorical, **{option: [name] for option, name in kept.items()}}
     check_roles(roles, table.column_names, file.name)
     weights = None if weight is None else read_weights(table.column(weight), weight)
-    y = _read_classes(table.column(target), target, weights)
+    y = read_classes(table.column(target), target)
+    _check_classes(y, target, weights)
     X = table.drop_columns([target, *weighted, *kept.values(), *dict.fromkeys(drop)])
     if X.num_columns == 0:
         raise InputError(f"{file.name} has no columns to learn from besides {target!r}.")
@@ -166,8 +169,8 @@ def check_roles(roles: Mapping[str, Sequence[str]], columns: Sequence[str], tabl
             option_of[name] = option
 
 
-def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Read the weights of rows."""
+def read_weights(column: pa.ChunkedArray, name: str, *, whole: bool = True) -> NDArray[np.float64]:
+    """Read the weights of rows, which are the whole table or a part of one."""
     try:
         weights = column.cast(pa.float64()).to_numpy()
     except pa.ArrowException:
@@ -178,14 +181,13 @@ def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
             f"the weights in column {name!r} must be numbers that are 0 or more, but row {row} "
             "has another or none."
         )
-    if not weights.any():
+    if whole and not weights.any():
         raise InputError(f"the weights in column {name!r} are all 0.")
     return np.asarray(weights, dtype=np.float64)
 
 
-def _read_classes(
-    column: pa.ChunkedArray, name: str, weights: NDArray[np.float64] | None
-) -> NDArray[Any]:
+def read_classes(column: pa.ChunkedArray, name: str) -> NDArray[Any]:
+    """Read the classes of rows."""
     gap = pc.is_null(column, nan_is_null=True).to_numpy()
     if gap.any():
         rows = "1 row" if gap.sum() == 1 else f"{gap.sum()} rows"
@@ -198,16 +200,25 @@ def _read_classes(
     try:
         if not pa.types.is_primitive(column.type) or pa.types.is_temporal(column.type):
             column = column.cast(pa.string())
-        y = column.to_numpy()
-        classes, _ = encode_labels(y, len(y), weights)
+        return np.asarray(column.to_numpy())
     except (ValueError, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"the target {name!r} cannot be used: {error}") from None
+        raise _unusable(name, error) from None
+
+
+def _check_classes(y: NDArray[Any], name: str, weights: NDArray[np.float64] | None) -> None:
+    try:
+        classes, _ = encode_labels(y, len(y), weights)
+    except ValueError as error:
+        raise _unusable(name, error) from None
     if len(classes) < 2:
         raise InputError(
             f"the target {name!r} has one class only ({classes.tolist()[0]!r}): a classifier "
             "needs rows of at least two classes."
         )
-    return np.asarray(y)
+
+
+def _unusable(name: str, error: Exception) -> InputError:
+    return InputError(f"the target {name!r} cannot be used: {error}")
 
 
 def question_target(y: NDArray[Any], name: str) -> None:

@@ -22,7 +22,14 @@ from lessnaive.table.training import read_training
 if TYPE_CHECKING:
     from lessnaive.table.parts import PartedTraining
 
-__all__ = ["OneBlasThread", "Predictor", "ScorecardClassifier", "by_one_blas_thread", "fitting"]
+__all__ = [
+    "OneBlasThread",
+    "Predictor",
+    "ScorecardClassifier",
+    "by_one_blas_thread",
+    "fitting",
+    "is_distributed",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -95,6 +102,25 @@ def fitting(fit: _Function) -> _Function:
     return checked_fit(by_one_blas_thread(fit))
 
 
+def is_distributed(X: Any) -> bool:
+    """Whether a table is a collection of Dask."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def part_by_part(predict: _Function) -> _Function:
+    """Make a method that predicts a table predict those of Dask too, part by part, when asked."""
+
+    @wraps(predict)
+    def run(self: Any, X: Any) -> Any:
+        if not is_distributed(X):
+            return predict(self, X)
+        from lessnaive.parts.distributed import predict_distributed
+
+        return predict_distributed(self, predict.__name__, X)
+
+    return cast(_Function, run)
+
+
 class Predictor(Protocol):
     """What turns rows into scores and probabilities of classes, as a scorecard does."""
 
@@ -132,7 +158,8 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows; for some models a
+            Dask DataFrame or Array too.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), optional
@@ -144,6 +171,8 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             The estimator itself.
         """
+        if is_distributed(X):
+            return self._fit_distributed(X, y, sample_weight)
         class_weight = self._weight_of_classes()
         training = read_training(X, y, sample_weight, self.categorical_features, class_weight)
         self._learn(training)
@@ -168,6 +197,12 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "do: take one of these, or a table that fits into memory."
             )
         check_parameters(self)
+
+    def _fit_distributed(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        from lessnaive.parts.distributed import fit_distributed
+
+        fit_distributed(self, X, y, sample_weight)
+        return self
 
     @fitting
     def _fit_parts(self, training: PartedTraining) -> Self:
@@ -199,6 +234,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted_scorecard().column_importance()
 
+    @part_by_part
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row; the first one where several tie.
 
@@ -214,6 +250,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._predictor().joint_log_probability(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
+    @part_by_part
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row.
 
@@ -229,6 +266,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().probability(X)
 
+    @part_by_part
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log-probability of each class for each row.
 
@@ -243,6 +281,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().log_probability(X)
 
+    @part_by_part
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Score of each class for each row: log P(class) + log P(row | class).
 

@@ -10,11 +10,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from lessnaive.parts.engine import LocalHeld, Progress, no_progress
+from lessnaive.parts.options import read_bins
 from lessnaive.parts.reading import agree, facts_of, finish, read_part
 from lessnaive.parts.storage import Room, Store, parse_memory
 from lessnaive.table.parts import BinSettings, PartedTraining
 
-__all__ = ["fit_batches", "local_training", "read_bins"]
+__all__ = ["fit_batches", "local_training"]
 
 
 class LearnsFromParts(Protocol):
@@ -96,15 +97,6 @@ def fit_batches(
     with local_training(model, iterator_factory(), size, how, folder, progress) as training:
         model._fit_parts(training)
     return model
-
-
-def read_bins(bins: str, summary_size: int) -> BinSettings:
-    """Return how bins are found; ValueError if that makes no sense."""
-    if bins not in ("exact", "summary"):
-        raise ValueError(f"bins must be 'exact' or 'summary', got {bins!r}.")
-    if int(summary_size) != summary_size or summary_size < 2:
-        raise ValueError(f"summary_size must be a whole number above 1, got {summary_size!r}.")
-    return BinSettings(bins == "exact", int(summary_size))
 
 
 @contextmanager

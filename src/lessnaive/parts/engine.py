@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from lessnaive.parts.storage import Room
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Kept", "LocalHeld", "Progress", "got", "no_progress"]
+__all__ = ["Kept", "LocalHeld", "Parcel", "Progress", "got", "no_progress"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -24,6 +25,27 @@ class Progress(Protocol):
 
 def no_progress(what: str, done: int, total: int) -> None:
     """Tell nobody."""
+
+
+class Parcel(Generic[T]):
+    """Something on its way, in one piece: arrays that are unpacked from it are aligned.
+
+    Parameters
+    ----------
+    content : object
+        What it is.
+    """
+
+    def __init__(self, content: T) -> None:
+        self.content = content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pack it, arrays included."""
+        return _unpacked, (pickle.dumps(self.content, protocol=5),)
+
+
+def _unpacked(data: bytes) -> Parcel[Any]:
+    return Parcel(pickle.loads(data))
 
 
 class Kept(Generic[T]):

@@ -133,6 +133,7 @@ def read_part(
     try:
         table = read_table(X)
         weights = read_weights(sample_weight, table.n_rows, allow_zero=True)
+        weights = None if weights is None else weights.copy()
         classes, labels = encode_labels(y, table.n_rows, weights)
         categorical = categorical_columns(table.columns, table.names, categorical_features)
         pairs = [

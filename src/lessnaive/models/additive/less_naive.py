@@ -17,7 +17,7 @@ from lessnaive.models.additive.ensemble import MemberReport, Settings, fit_ensem
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.monotone import read_constraints
 from lessnaive.models.additive.path import PENALTIES, Folds
-from lessnaive.models.base import ScorecardClassifier, fitting
+from lessnaive.models.base import ScorecardClassifier, fitting, is_distributed
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.class_weight import class_factors
@@ -199,7 +199,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            A pandas, polars or pyarrow table, a 2-D array, or a list of rows.
+            A pandas, polars or pyarrow table, a 2-D array, or a list of rows; a Dask DataFrame or
+            Array too, if its columns fit into memory in a compact form.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), optional
@@ -211,6 +212,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         LessNaiveClassifier
             The estimator itself.
         """
+        if is_distributed(X):
+            return self._fit_distributed(X, y, sample_weight)
         self._learn(read_training(X, y, sample_weight, self.categorical_features))
         return self
 

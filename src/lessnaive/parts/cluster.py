@@ -1,0 +1,263 @@
+"""Parts that the workers of a Dask cluster hold.
+
+A part is a future: its rows, or what was made of them, stay on the worker that made them. If that
+worker dies, Dask makes them again from the table. Weights go out with the tasks, and sums come back
+through a tree of tasks that the number of parts says all about.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from lessnaive.parts.engine import Kept, Parcel, got
+from lessnaive.parts.options import PartOptions
+from lessnaive.table.parts import FAN_IN, Held, merged
+
+__all__ = ["Cluster", "ClusterHeld"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+R = TypeVar("R")
+
+# Seconds between two looks at the cluster while tasks are running.
+_LOOK = 0.5
+# Seconds between two looks for new workers.
+_NEW_WORKERS = 2.0
+# Functions of more bytes than this go to the workers once, not with every task.
+_LARGE = 50_000
+# Seconds after which a scheduler that does not answer counts as gone.
+_SILENT = 15.0
+
+
+class Cluster:
+    """A Dask client, and what a fit wants of it.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client.
+    options : PartOptions
+        Patience and progress.
+    """
+
+    def __init__(self, client: Any, options: PartOptions) -> None:
+        self.client = client
+        self._options = options
+        self._name = f"lessnaive-{uuid4().hex[:12]}"
+        self._count = 0
+        self._workers: set[str] = set()
+        self._looked = 0.0
+
+    def key(self, what: str) -> str:
+        """Return a new name for a task."""
+        self._count += 1
+        return f"{self._name}-{what}-{self._count}"
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+        """Start a task that returns a parcel, and return its future."""
+        name = function.__name__.strip("_")
+        return self.client.submit(function, *arguments, key=self.key(name), pure=False, **how)
+
+    def map(self, function: Callable[..., Any], first: Any, *each: Sequence[Any]) -> list[Any]:
+        """Start a task for each of several things, and return the futures."""
+        name, n = function.__name__.strip("_"), len(each[0])
+        keys = [self.key(name) for _ in range(n)]
+        futures = self.client.map(function, [first] * n, *each, key=keys, pure=False)
+        return list(futures)
+
+    def shipped(self, function: Callable[..., Any]) -> Any:
+        """Return a function, or the future of a large one: workers get it from each other."""
+        parcel = Parcel(function)
+        return parcel if len(pickle.dumps(parcel)) < _LARGE else self.submit(_itself, parcel)
+
+    def results(self, futures: Sequence[Any], what: str) -> list[Any]:
+        """Return the results of tasks when they are done; an error if they never will be."""
+        from distributed import TimeoutError as StillRunning
+        from distributed import wait
+
+        silent_since = alone_since = None
+        while True:
+            try:
+                wait(list(futures), timeout=_LOOK)
+                break
+            except StillRunning:
+                self._report(futures, what)
+            except Exception:
+                break  # cancelled: the scheduler is gone, or says what was lost
+            now = time.monotonic()
+            silent_since = None if self.client.status == "running" else silent_since or now
+            if silent_since is not None and now - silent_since > _SILENT:
+                break
+            alone_since = None if self._look() else alone_since or now
+            if alone_since is not None and now - alone_since > self._options.patience:
+                raise ConnectionError(
+                    f"The Dask cluster at {self._address()} has had no workers for "
+                    f"{self._options.patience:g} seconds: start some, and fit again."
+                )
+        self._check(futures)
+        found = self._gathered(futures)
+        self._report(futures, what)
+        return [parcel.content for parcel in found]
+
+    def _check(self, futures: Sequence[Any]) -> None:
+        """Raise ConnectionError if the results of tasks will never come."""
+        lost = [future for future in futures if future.status == "cancelled"]
+        reason = ""
+        if lost:
+            try:
+                lost[0].result(timeout=1)
+            except Exception as error:
+                reason = str(error)
+        if self.client.status != "running" or "scheduler" in reason:
+            raise ConnectionError(
+                f"The Dask scheduler at {self._address()} is gone, and the fit with it: start it "
+                "again, connect a new client, and fit again."
+            )
+        if lost:
+            raise ConnectionError(
+                "Parts of the table were lost with a worker, and Dask cannot make them again: it "
+                "can if they come from files or functions, but not if they were sent to the "
+                f"workers as they are (client.scatter). Dask says: {reason}"
+            )
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        from distributed import KilledWorker
+
+        try:
+            found: list[Any] = self.client.gather(list(futures))
+        except KilledWorker as error:
+            raise ConnectionError(
+                "Several workers died one after the other at the same task, perhaps for want of "
+                f"memory: make smaller partitions, or start larger workers. Dask says: {error}"
+            ) from None
+        return found
+
+    def _report(self, futures: Sequence[Any], what: str) -> None:
+        done = sum(future.done() for future in futures)
+        self._options.progress(what, done, len(futures))
+
+    def _look(self) -> bool:
+        """Whether there are workers."""
+        if self.client.status != "running":
+            return True  # another error
+        try:
+            self._workers_now = set(self.client.nthreads())
+        except Exception:
+            return True  # the scheduler does not answer: another error
+        return bool(self._workers_now)
+
+    def new_workers(self) -> tuple[list[str], int]:
+        """Return the workers that have come since the last question, and how many there are."""
+        now = time.monotonic()
+        if now - self._looked < _NEW_WORKERS:
+            return [], len(self._workers)
+        self._looked = now
+        try:
+            found = set(self.client.nthreads())
+        except Exception:
+            return [], len(self._workers)  # the next task says why
+        new = sorted(found - self._workers) if self._workers else []
+        self._workers = found
+        return new, len(found)
+
+    def _address(self) -> str:
+        scheduler = getattr(self.client, "scheduler", None)
+        return str(getattr(scheduler, "address", None) or self.client._start_arg)
+
+    def cancel(self) -> None:
+        """Stop all tasks of this fit."""
+        if self.client.status == "running":
+            names = [key for key in self.client.futures if str(key).startswith(self._name)]
+            self.client.cancel([_future(self.client, name) for name in names], force=True)
+
+
+def _future(client: Any, key: str) -> Any:
+    from distributed import Future
+
+    return Future(key, client)
+
+
+class ClusterHeld(Held[T]):
+    """Things on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The cluster.
+    futures : sequence of distributed.Future
+        The things.
+    """
+
+    def __init__(self, cluster: Cluster, futures: Sequence[Any]) -> None:
+        self._cluster = cluster
+        self._futures = list(futures)
+
+    def total(self, function: Callable[[T], S], merge: Callable[[S, S], S]) -> S:
+        """Return a value of each of them, merged in a tree of tasks."""
+        self._spread()
+        values = self._applied(function)
+        nodes = values
+        while len(nodes) > 1:
+            groups = [nodes[i : i + FAN_IN] for i in range(0, len(nodes), FAN_IN)]
+            nodes = [self._cluster.submit(_merge, merge, group) for group in groups]
+        out: S = self._cluster.results(nodes, "parts")[0]
+        return out
+
+    def each(self, function: Callable[[T], S]) -> list[S]:
+        """Return a small value of each of them."""
+        return self._cluster.results(self._applied(function), "parts")
+
+    def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
+        """Bring the pieces of all of them to one worker, kind by kind, and finish them there."""
+        last = self._cluster.shipped(finish)
+        finished = [self._cluster.submit(_finish, last, self._applied(piece)) for piece in pieces]
+        return self._cluster.results(finished, "columns") if finished else []
+
+    def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
+        """Make something of each of them when it is asked for, and hold it there."""
+        shipped = self._cluster.shipped(make)
+        given = [()] * len(self._futures) if by_part is None else [(own,) for own in by_part]
+        held = self._cluster.map(_keep, shipped, self._futures, [Parcel(own) for own in given])
+        return ClusterHeld(self._cluster, held)
+
+    def _applied(self, function: Callable[[T], S]) -> list[Any]:
+        shipped = self._cluster.shipped(function)
+        return self._cluster.map(_apply, shipped, self._futures)
+
+    def _spread(self) -> None:
+        """Give workers that have come since their share of the parts."""
+        new, n_workers = self._cluster.new_workers()
+        for place, worker in enumerate(new):
+            for k in range(place, len(self._futures), n_workers):
+                self._futures[k] = self._cluster.submit(
+                    _itself, self._futures[k], workers=[worker], allow_other_workers=True
+                )
+
+
+def _apply(function: Parcel[Callable[[T], S]], thing: Parcel[Any]) -> Parcel[S]:
+    return Parcel(function.content(got(thing.content)))
+
+
+def _keep(
+    make: Parcel[Callable[..., S]], thing: Parcel[Any], arguments: Parcel[tuple[Any, ...]]
+) -> Parcel[Kept[S]]:
+    return Parcel(Kept(thing.content, make.content, arguments.content))
+
+
+def _merge(merge: Callable[[S, S], S], values: Sequence[Parcel[S]]) -> Parcel[S]:
+    # A task that is run again after a worker has died must find what it was given.
+    first = copy.deepcopy(values[0].content)
+    return Parcel(merged(merge, [first, *(value.content for value in values[1:])]))
+
+
+def _finish(finish: Parcel[Callable[[list[S]], R]], pieces: Sequence[Parcel[S]]) -> Parcel[R]:
+    return Parcel(finish.content([piece.content for piece in pieces]))
+
+
+def _itself(thing: T) -> T:
+    return thing

@@ -1,0 +1,41 @@
+"""Workers of a cluster that take their time, so that something can happen to them meanwhile."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from lessnaive.parts import cluster
+
+
+def slow_down(folder: str, stage: str, seconds: float) -> None:
+    """Make a worker sleep in the tasks of a stage, until there is a file "over".
+
+    A file says which process is, or was, at it: "<stage>-<pid>".
+    """
+    kind = "_merge" if stage == "_merge" else "_apply"
+    original = getattr(cluster, kind)
+
+    def slow(function: Any, *others: Any) -> Any:
+        if stage in (kind, _name(function)):
+            (Path(folder) / f"{stage}-{os.getpid()}").touch()
+            until = time.monotonic() + seconds
+            while time.monotonic() < until and not (Path(folder) / "over").exists():
+                time.sleep(0.01)
+        return original(function, *others)
+
+    slow.__name__ = slow.__qualname__ = kind
+    setattr(cluster, kind, slow)
+
+
+def _name(function: Any) -> str:
+    inner = getattr(function, "content", function)
+    return str(getattr(getattr(inner, "func", inner), "__name__", ""))
+
+
+def tasks_seen(dask_worker: Any) -> tuple[int, int]:
+    """Return the process of a worker, and how many tasks that look at parts it has seen."""
+    keys = {str(event[0]) for event in dask_worker.state.log if "-apply-" in str(event[0])}
+    return os.getpid(), len(keys)

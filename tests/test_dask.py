@@ -1,0 +1,244 @@
+"""Dask tables: the same models, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lessnaive import AveragedNB, BaristaNB, NaiveBayes
+from lessnaive.parts import options
+from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
+from slow_workers import slow_down, tasks_seen
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
+
+X, Y = mixed_table()
+QUIET = {"dashboard_address": ":0", "threads_per_worker": 1, "silence_logs": 50}
+
+
+def table_in(n_parts):
+    whole = part_of(0, None)
+    parts = [dask.delayed(part_of)(*cut) for cut in cuts_of(len(Y), n_parts)]
+    frame = dd.from_delayed(parts, meta=whole[:0])
+    return frame.drop(columns="target"), frame["target"]
+
+
+def gap(one, other):
+    return np.abs(one.predict_proba(X) - other.predict_proba(X)).max()
+
+
+def within(seconds, work):
+    """Return what work returns, or fail if that takes too long."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work).result(timeout=seconds)
+    finally:
+        pool.shutdown(wait=False)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with LocalCluster(n_workers=2, **QUIET) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_dask_gives_the_model_of_the_whole(client, name):
+    whole = clone(DEFAULTS[name]).fit(X, Y)
+    parted = clone(DEFAULTS[name]).fit(*table_in(7))
+    assert gap(parted, whole) < 1e-9
+    assert parted.n_features_in_ == 7
+    for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        if hasattr(theirs, "counts"):
+            np.testing.assert_array_equal(ours.counts, theirs.counts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 4])
+def test_any_number_of_parts_and_workers(n_workers):
+    found = {}
+    with LocalCluster(n_workers=n_workers, **QUIET) as cluster, Client(cluster):
+        for n_parts in (1, 2, 7, 64):
+            for name, model in {**DEFAULTS, **VARIANTS}.items():
+                parted = clone(model).fit(*table_in(n_parts))
+                found[name, n_parts] = gap(parted, clone(model).fit(X, Y))
+    assert max(found.values()) < 1e-9, found
+
+
+def test_many_parts_many_of_them_empty(client):
+    assert gap(BaristaNB().fit(*table_in(64)), BaristaNB().fit(X, Y)) < 1e-9
+
+
+def test_predictions_are_made_where_the_rows_are(client):
+    rows, _ = table_in(7)
+    model = BaristaNB().fit(X, Y)
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        found = getattr(model, method)(rows)
+        assert isinstance(found, da.Array)
+        np.testing.assert_array_equal(found.compute(), getattr(model, method)(X))
+
+
+def test_arrays_with_weights(client):
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(300, 4)), rng.integers(0, 3, 300).astype(float)
+    y = (x[:, 0] + rng.normal(size=300) > 0).astype(int)
+    parts = [da.from_array(part, chunks=(chunks,)) for part, chunks in ((y, 70), (w, 70))]
+    cells = da.from_array(x, chunks=(70, 3))
+    for model in (NaiveBayes(), BaristaNB(leave_one_out=True)):
+        parted = clone(model).fit(cells, *parts)
+        whole = clone(model).fit(x, y, w)
+        found = parted.predict_proba(cells)
+        assert found.shape == (300, 2)
+        np.testing.assert_allclose(found.compute(), whole.predict_proba(x), rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(parted.predict(cells).compute(), whole.predict(x))
+
+
+def test_summaries_instead_of_all_values(client):
+    with options(bins="summary", summary_size=100):
+        rough = NaiveBayes().fit(*table_in(7))
+    whole = NaiveBayes().fit(X, Y)
+    assert gap(rough, whole) > 0
+    for ours, theirs in zip(rough.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        np.testing.assert_array_equal(ours.counts.sum(axis=0), theirs.counts.sum(axis=0))
+    with options(bins="summary", summary_size=5000):
+        assert gap(NaiveBayes().fit(*table_in(7)), NaiveBayes().fit(X, Y)) == 0
+
+
+def test_dask_without_a_cluster():
+    assert gap(BaristaNB().fit(*table_in(7)), BaristaNB().fit(X, Y)) < 1e-9
+
+
+def test_tables_of_dask_that_do_not_go_together(client):
+    rows, y = table_in(2)
+    with pytest.raises(TypeError, match="X is a Dask collection, but y is ndarray: give y as one"):
+        NaiveBayes().fit(rows, Y)
+    with pytest.raises(ValueError, match="X has 2 partitions, but y has 7: they must be cut"):
+        NaiveBayes().fit(rows, table_in(7)[1])
+    with pytest.raises(TypeError, match="AveragedNB does not learn from a table in parts, but"):
+        AveragedNB().fit(rows, y)
+    with pytest.raises(ValueError, match=r"In part \d of the table: .*inconsistent numbers"):
+        NaiveBayes().fit(rows, y.map_partitions(lambda part: part[1:], meta=y._meta))
+
+
+def test_an_interrupt_ends_the_tasks(client, tmp_path):
+    client.run(slow_down, str(tmp_path), "_loss", 30.0)
+
+    def interrupt(what, done, total):
+        if list(tmp_path.glob("_loss-*")):
+            raise KeyboardInterrupt
+
+    with options(progress=interrupt), pytest.raises(KeyboardInterrupt):
+        BaristaNB().fit(*table_in(7))
+    (tmp_path / "over").touch()
+    deadline = time.monotonic() + 20
+    while client.processing() and any(client.processing().values()):
+        assert time.monotonic() < deadline, "tasks go on after the interrupt"
+        time.sleep(0.1)
+    assert gap(NaiveBayes().fit(*table_in(2)), NaiveBayes().fit(X, Y)) == 0
+
+
+@pytest.fixture(scope="module")
+def three_workers():
+    with LocalCluster(n_workers=3, **QUIET) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("stage", ["_count_rows", "_merge", "_loss"])
+def test_a_worker_is_killed(three_workers, stage, tmp_path):
+    three_workers.wait_for_workers(3, timeout=60)
+    three_workers.run(slow_down, str(tmp_path), stage, 20.0)
+    before = set(three_workers.run(os.getpid).values())
+    killed = []
+
+    def kill():
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            at_it = sorted(int(file.name.rpartition("-")[2]) for file in tmp_path.iterdir())
+            if at_it:
+                os.kill(at_it[0], signal.SIGKILL)
+                killed.append(at_it[0])
+                break
+            time.sleep(0.01)
+        (tmp_path / "over").touch()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    model = within(90, lambda: BaristaNB().fit(*table_in(7)))
+    thread.join()
+    assert killed
+    assert set(killed) < before
+    whole = BaristaNB().fit(X, Y)
+    assert gap(model, whole) < 1e-9
+    for ours, theirs in zip(model.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        np.testing.assert_array_equal(ours.counts, theirs.counts)
+
+
+def test_a_worker_that_comes_later_is_used(tmp_path):
+    with LocalCluster(n_workers=1, **QUIET) as cluster, Client(cluster) as client:
+        client.run(slow_down, str(tmp_path), "_loss", 1.0)
+        first = set(client.run(os.getpid).values())
+
+        def join():
+            while not list(tmp_path.iterdir()):
+                time.sleep(0.01)
+            cluster.scale(2)
+
+        thread = threading.Thread(target=join)
+        thread.start()
+        model = within(120, lambda: BaristaNB().fit(*table_in(7)))
+        thread.join()
+        ran = client.run(tasks_seen)
+        assert len(ran) == 2
+        new = [count for pid, count in ran.values() if pid not in first]
+        assert new[0] > 0
+    assert gap(model, BaristaNB().fit(X, Y)) < 1e-9
+
+
+def test_the_scheduler_is_lost(tmp_path):
+    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
+    file = tmp_path / "scheduler.json"
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    scheduler = subprocess.Popen(
+        [*start, "--scheduler-file", file, "--no-dashboard"], stderr=subprocess.DEVNULL, env=here
+    )
+    worker = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file),
+            *("--no-nanny", "--nthreads", "1", "--no-dashboard", "--death-timeout", "5"),
+        ],
+        stderr=subprocess.DEVNULL,
+        env=here,
+    )
+    try:
+        with Client(scheduler_file=str(file), timeout=30) as client:
+            client.wait_for_workers(1, timeout=60)
+            client.run(slow_down, str(tmp_path), "_loss", 60.0)
+            seen = []
+
+            def kill():
+                while not list(tmp_path.glob("_loss-*")):
+                    time.sleep(0.01)
+                scheduler.kill()
+                seen.append(time.monotonic())
+
+            threading.Thread(target=kill, daemon=True).start()
+            with pytest.raises(ConnectionError, match=r"The Dask scheduler at tcp://.* is gone"):
+                within(60, lambda: BaristaNB().fit(*table_in(2)))
+            assert time.monotonic() - seen[0] < 30
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
