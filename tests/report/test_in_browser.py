@@ -315,6 +315,10 @@ def test_printing_draws_everything(browser, page):
     )
     assert browser.run(empty) == 0
     assert browser.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.command("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    assert browser.run(paper) == "rgb(255, 255, 255)"
     pdf = browser.command("Page.printToPDF", {})["data"]
     assert len(pdf) > 50_000
     browser.command("Emulation.setEmulatedMedia", {"media": ""})
