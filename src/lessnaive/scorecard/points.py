@@ -55,11 +55,11 @@ class Points:
     >>> points.to_frame("pandas")[["column", "value", "points", "count"]]
       column      value  points  count
     0     x0  (missing)   487.0    1.0
-    1     x0        own   503.0    3.0
-    2     x0       rent   450.0    2.0
+    1     x0        own   510.0    3.0
+    2     x0       rent   449.0    2.0
     3     x0   (unseen)   487.0    0.0
     >>> points.score(X)
-    array([503., 503., 503., 450., 450., 487.])
+    array([510., 510., 510., 449., 449., 487.])
     """
 
     scorecard: Any  # a Scorecard, which makes points of itself
