@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         ModelFormatError,
         TableError,
     )
-    from lessnaive.export import load, save
+    from lessnaive.export import load, load_scorecard, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
     from lessnaive.models.binned import fit_binned
     from lessnaive.parts.batches import fit_batches
@@ -42,6 +42,7 @@ __all__ = [
     "fit_batches",
     "fit_binned",
     "load",
+    "load_scorecard",
     "report",
     "save",
     "to_javascript",
@@ -60,7 +61,7 @@ _PLACES = {
     "fit_binned": "lessnaive.models.binned",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
-    **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("load", "load_scorecard", "save"), "lessnaive.export"),
     **dict.fromkeys(
         ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
     ),

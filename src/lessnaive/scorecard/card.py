@@ -93,6 +93,10 @@ class Scorecard:
         """Probability of each class for each row."""
         return self._score(X, "probability")
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row; the first one where several tie."""
+        return np.asarray(self.classes[self._score(X, "joint").argmax(axis=1)])
+
     def members(self) -> Iterator[tuple[float, Scorecard]]:
         """Yield the scorecards whose probabilities are averaged, with their weights: itself."""
         yield 1.0, self

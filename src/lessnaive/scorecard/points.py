@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Points:
-    r"""Points of a scorecard with two classes, by :meth:`Scorecard.points`.
+    r"""Points of a scorecard with two classes, by :meth:`~lessnaive.Scorecard.points`.
 
     The points of a row are
 
@@ -55,11 +55,11 @@ class Points:
     >>> points.to_frame("pandas")[["column", "value", "points", "count"]]
       column      value  points  count
     0     x0  (missing)   487.0    1.0
-    1     x0        own   503.0    3.0
-    2     x0       rent   450.0    2.0
+    1     x0        own   510.0    3.0
+    2     x0       rent   449.0    2.0
     3     x0   (unseen)   487.0    0.0
     >>> points.score(X)
-    array([503., 503., 503., 450., 450., 487.])
+    array([510., 510., 510., 449., 449., 487.])
     """
 
     scorecard: Any  # a Scorecard, which makes points of itself
@@ -75,7 +75,7 @@ class Points:
     def of(
         cls, scorecard: Any, pdo: float, base: float, odds: float, rounded: bool, good: Any
     ) -> Points:
-        """Return the points of a scorecard, see :meth:`Scorecard.points`."""
+        """Return the points of a scorecard, see :meth:`~lessnaive.Scorecard.points`."""
         classes = scorecard.classes.tolist()
         if len(classes) != 2:
             raise ValueError(f"Points are for two classes, and this model has {len(classes)}.")
