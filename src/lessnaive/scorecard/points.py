@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Points:
-    r"""Points of a scorecard with two classes, by :meth:`Scorecard.points`.
+    r"""Points of a scorecard with two classes, by :meth:`~lessnaive.Scorecard.points`.
 
     The points of a row are
 
@@ -75,7 +75,7 @@ class Points:
     def of(
         cls, scorecard: Any, pdo: float, base: float, odds: float, rounded: bool, good: Any
     ) -> Points:
-        """Return the points of a scorecard, see :meth:`Scorecard.points`."""
+        """Return the points of a scorecard, see :meth:`~lessnaive.Scorecard.points`."""
         classes = scorecard.classes.tolist()
         if len(classes) != 2:
             raise ValueError(f"Points are for two classes, and this model has {len(classes)}.")

@@ -25,7 +25,7 @@ class SpecialIntervals(Encoding):
     Parameters
     ----------
     edges : array-like
-        Finite numbers, increasing, as of :class:`Intervals`, which have the first codes.
+        Finite numbers, increasing, as of ``Intervals``, which have the first codes.
     special : sequence of float
         The values with codes of their own, all different; they have the codes after the intervals.
 
