@@ -334,6 +334,12 @@ def test_what_cannot_be_reported(penguins, model):
         ln.report("model")
     with pytest.raises(NotFittedError):
         ln.report(ln.NaiveBayes())
+    from sklearn.pipeline import make_pipeline
+
+    with pytest.raises(TypeError, match=r"got Pipeline: give its last step, pipeline\[-1\]"):
+        ln.report(make_pipeline(ln.NaiveBayes()))
+    with pytest.raises(ValueError, match="sample_weight"):
+        ln.report(model, X, y, sample_weight=np.full(len(X), -1.0))
     with pytest.raises(ValueError, match="y without X says nothing"):
         ln.report(model, y=y)
     with pytest.raises(ValueError, match="X has 344 rows and y has 3"):
