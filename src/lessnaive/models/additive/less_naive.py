@@ -68,8 +68,9 @@ class LessNaiveClassifier(ScorecardClassifier):
     log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 100 rows on, pairs
     are looked for in what the columns alone leave unexplained; tables of the pairs and trees that
     look at one pair each are added in the same way, and are used if the log-loss of held-out rows
-    falls by 0.5 % or more, and by more than its standard error. Everything is then written as one scorecard, in which what a pair says
-    about one of its columns alone is part of the curve of that column.
+    falls by 0.5 % or more, and by more than its standard error. Everything is then written as one
+    scorecard, in which what a pair says about one of its columns alone is part of the curve of that
+    column.
 
     Missing values are a value of their own where there were some in training, and add nothing
     where there were none. Values never seen add nothing.
