@@ -322,9 +322,8 @@ def grow() -> None:
 
     base = {"rows": 200_000, "columns": 20, "classes": 3}
     sizes = {"rows": [200_000, 400_000, 800_000], "columns": [20, 40, 80], "classes": [3, 6, 12]}
-    print(
-        f"{'rows':>9} {'columns':>8} {'classes':>8} {'NaiveBayes':>11} {'BaristaNB':>10} {'each':>7}"
-    )
+    header = ("rows", "columns", "classes", "NaiveBayes", "BaristaNB", "iteration")
+    print("{:>9} {:>8} {:>8} {:>11} {:>10} {:>9}".format(*header))
     for what, values in sizes.items():
         for value in values:
             size = {**base, what: value}
@@ -347,7 +346,7 @@ def grow() -> None:
             each = seconds[1] / model.n_iter_
             print(
                 f"{size['rows']:9,} {size['columns']:8} {size['classes']:8} {seconds[0]:11.2f} "
-                f"{seconds[1]:10.2f} {each:7.2f}",
+                f"{seconds[1]:10.2f} {each:9.2f}",
                 flush=True,
             )
 
