@@ -24,8 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessnaive import BaristaNB
-from lessnaive.datasets import fetch
+from lessnaive import BaristaNB, datasets
 from lessnaive.evidence.naive_bayes import EvidenceSettings
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.models.weighted.learning import gather
@@ -75,7 +74,7 @@ class Problem(NamedTuple):
 
 def pose(name: str, l1: float, l2: float) -> Problem:
     """Count, and find the minimum."""
-    X, y = fetch(name)
+    X, y = datasets.load(name)
     loss = gather(
         EvidenceSettings.of(BaristaNB()), read_training(X, y, None, "from_dtype"), "BaristaNB"
     ).loss

@@ -32,8 +32,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import NaiveBayes
-from lessnaive.datasets import fetch
+from lessnaive import NaiveBayes, datasets
 from lessnaive.validation.metrics import accuracy, auc
 
 MOST_ROWS = 50_000
@@ -93,7 +92,7 @@ def tables(home: Path, quick: bool) -> list[str]:
 @lru_cache(maxsize=1)
 def load(name: str, home: Path) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table: a sample of its rows if it is large, without classes that are too rare."""
-    X, y = fetch(name, home, backend="pandas")
+    X, y = datasets.load(name, home, backend="pandas")
     y = np.asarray(y).astype(str)
     rows = np.arange(len(y))
     if len(y) > MOST_ROWS:

@@ -3,7 +3,7 @@
     python benchmarks/defaults.py models            # every model as it is
     python benchmarks/defaults.py variance          # the weight of the pooled variance
     python benchmarks/defaults.py logistic          # lines and bins in NBLogisticCV
-    python benchmarks/defaults.py rare              # from how many rows on a value is one of its own
+    python benchmarks/defaults.py rare              # from which weight on a value is its own
 
 The tables are those of the folder LESSNAIVE_DATA_HOME with its manifest.json: its classification
 tables of no more than 10,000 rows. Choices are made by the tables of half 1; half 2 confirms
@@ -27,8 +27,7 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 import lessnaive
-from lessnaive import models
-from lessnaive.datasets import fetch
+from lessnaive import datasets, models
 
 MOST_ROWS = 10_000
 VARIANCE_PRIORS = (0.0, 0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -62,7 +61,7 @@ def tables() -> list[str]:
 @lru_cache(maxsize=2)
 def load(table: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table without classes of a single row, which no fold could learn and test."""
-    X, y = fetch(table, backend="pandas")
+    X, y = datasets.load(table, backend="pandas")
     y = np.asarray(y).astype(str)
     counts = pd.Series(y).value_counts()
     rows = np.isin(y, counts.index[counts >= 2])

@@ -33,8 +33,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from lessnaive import _core
-from lessnaive.datasets import fetch
+from lessnaive import _core, datasets
 
 PATHS_HEAD = ["table", "path", "CPU s", "clock s", "penalties", "held-out", "worst gap"]
 FITS_HEAD = ["table", "penalty", "solver", "tolerance", "CPU ms", "gap"]
@@ -53,7 +52,7 @@ def made_up(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
 
 def credit_default() -> tuple[np.ndarray, np.ndarray]:
     """30,000 rows of 23 columns, all taken as numbers."""
-    X, y = fetch("credit-default")
+    X, y = datasets.load("credit-default")
     return X.astype(float).to_numpy(), np.asarray(y)
 
 

@@ -34,8 +34,8 @@ from quality_report import report
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from lessnaive import datasets
 from lessnaive.arena.journal import ResultFile
-from lessnaive.datasets import fetch
 
 FOLDS = 5
 FEWEST_ROWS = 50
@@ -57,7 +57,7 @@ def tables(most_rows: int) -> list[str]:
 @lru_cache(maxsize=1)
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table, without classes that are too rare."""
-    X, y = fetch(name, backend="pandas")
+    X, y = datasets.load(name, backend="pandas")
     y = np.asarray(y).astype(str)
     counts = pd.Series(y).value_counts()
     rows = np.isin(y, counts.index[counts >= FOLDS])

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import NaiveBayes, StagewiseNB
-from lessnaive.datasets import fetch
+from lessnaive import NaiveBayes, StagewiseNB, datasets
 
 TABLES = ["wine", "sonar", "heart-statlog", "ionosphere", "dermatology", "vote", "wdbc", "pima"]
 TABLES += ["vehicle", "german", "segmentation", "spambase"]
@@ -45,7 +44,7 @@ def _stagewise(criterion: str, **options: Any) -> StagewiseNB:
 
 def measure(method: str, table: str) -> dict[str, Any]:
     """Means over the folds."""
-    X, y = fetch(table, Path(os.environ["LESSNAIVE_DATA_HOME"]), backend="pandas")
+    X, y = datasets.load(table, Path(os.environ["LESSNAIVE_DATA_HOME"]), backend="pandas")
     y = np.asarray(y).astype(str)
     rows = []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):

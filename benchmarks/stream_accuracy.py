@@ -14,8 +14,7 @@ import argparse
 
 import numpy as np
 
-from lessnaive import NaiveBayes
-from lessnaive.datasets import fetch
+from lessnaive import NaiveBayes, datasets
 from lessnaive.validation.metrics import auc
 
 TABLES = (
@@ -34,7 +33,7 @@ def auc_of(model: NaiveBayes, X, y) -> float:
 
 def compare(name: str, sizes: list[int]) -> list[float]:
     """AUC of the model of all rows, and differences of streams from it."""
-    X, y = fetch(name)
+    X, y = datasets.load(name)
     order = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
     X, y = X.iloc[order], np.asarray(y)[order]
     cut = int(0.7 * len(y))

@@ -30,8 +30,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes
-from lessnaive.datasets import fetch
+from lessnaive import AttributeWeightedNB, BaristaNB, BaristaNBCV, NaiveBayes, datasets
 
 # All below 10,000 rows, and no two that are about the same things.
 TABLES = (
@@ -91,7 +90,7 @@ BETTER = {"log_loss": -1, "accuracy": 1}
 @lru_cache(maxsize=1)
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table, without classes that are too rare."""
-    X, y = fetch(name, backend="pandas")
+    X, y = datasets.load(name, backend="pandas")
     y = np.asarray(y).astype(str)
     counts = pd.Series(y).value_counts()
     rows = np.isin(y, counts.index[counts >= FOLDS])

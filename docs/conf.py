@@ -5,7 +5,7 @@ import warnings
 import matplotlib
 
 import lessnaive
-from lessnaive.datasets import fetch
+from lessnaive import datasets
 
 matplotlib.use("Agg")  # no screen is needed
 
@@ -37,7 +37,7 @@ def can_be_had(table: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about retries
-            fetch(table)
+            datasets.load(table)
     except FileNotFoundError as error:
         print(f"An example is shown but not run. {error}")
         return False

@@ -19,12 +19,11 @@ import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from lessnaive import BaristaNB, BaristaNBCV, NaiveBayes
-from lessnaive.datasets import fetch
+from lessnaive import BaristaNB, BaristaNBCV, NaiveBayes, datasets
 from lessnaive.plot import CVSurfaceDisplay, PathDisplay, WeightsDisplay
 
 try:
-    patients, disease = fetch("heart-statlog", backend="pandas")
+    patients, disease = datasets.load("heart-statlog", backend="pandas")
 except FileNotFoundError as error:
     print(f"This example is skipped. {error}")
     raise SystemExit(0) from None

@@ -22,11 +22,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from lessnaive import NaiveBayes
-from lessnaive.datasets import fetch
+from lessnaive import NaiveBayes, datasets
 
 try:
-    mails, is_spam = fetch("spambase", backend="pandas")
+    mails, is_spam = datasets.load("spambase", backend="pandas")
 except FileNotFoundError as error:
     print(f"This example is skipped. {error}")
     raise SystemExit(0) from None

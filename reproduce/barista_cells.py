@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive.datasets import fetch, load_penguins
+from lessnaive import datasets
 from reproduce.barista_methods import METHODS, mean_log_probability
 
 __all__ = ["FOLDS", "Cell", "measure"]
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
 @lru_cache(maxsize=1)
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table; the one that comes with the package needs no folder."""
-    X, y = load_penguins("pandas") if name == "penguins" else fetch(name, backend="pandas")
+    X, y = datasets.load(name, backend="pandas")
     return X, np.asarray(y).astype(str)
 
 

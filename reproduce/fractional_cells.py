@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive.datasets import fetch, load_penguins
+from lessnaive import datasets
 from lessnaive.validation.metrics import auc, log_loss
 from reproduce.cpu_time import cpu_seconds
 from reproduce.fractional_methods import METHODS
@@ -35,7 +35,7 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Get a table; one is made here, and one comes with the package."""
     if name == "led17":
         return led17()
-    X, y = load_penguins("pandas") if name == "penguins" else fetch(name, backend="pandas")
+    X, y = datasets.load(name, backend="pandas")
     return X, np.asarray(y).astype(str)
 
 

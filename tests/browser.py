@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _DRIVERS = ("chromedriver", "chromium.chromedriver")
+# Seconds in which a page is there, on a busy machine.
+_PATIENCE = 20
 # What a page that is safe never does: it is noted here before any of its own programs run.
 _WATCH = """
 window.happened = [];
@@ -39,7 +42,10 @@ class Browser:
         self.driver.get_log("browser")
         self.driver.get_log("performance")
         self.driver.get(path.as_uri())
-        assert self.run("return document.documentElement.dataset.ready") == "true", self.messages()
+        until = time.monotonic() + _PATIENCE
+        while self.run("return document.documentElement.dataset.ready ?? null") != "true":
+            assert time.monotonic() < until, self.messages()
+            time.sleep(0.01)
 
     def command(self, name: str, options: dict[str, Any]) -> Any:
         return self.driver.execute_cdp_cmd(name, options)

@@ -77,6 +77,7 @@ VARIANTS: dict[str, Any] = {
     "uniform": lambda: ln.NaiveBayes(numeric="quantile", priors="uniform"),
     "bins": lambda: ln.NBLogistic(numeric="both", missing="category"),
     "mixed": lambda: ln.AttributeWeightedNB(weights="mixed", missing="category"),
+    "special": lambda: ln.AttributeWeightedNB(missing="category"),
     "average": lambda: ln.StagewiseNB(average=True, epsilon=0.5),
 }
 FAMILY = [*models.__all__, *VARIANTS]
@@ -88,7 +89,15 @@ def fitted(name: str) -> Any:
     X = hostile_table(400)
     model = VARIANTS[name]() if name in VARIANTS else getattr(models, name)()
     model.set_params(categorical_features=[CODE])
-    return model.fit(X, labels(X, 2 + FAMILY.index(name) % 2))
+    y = labels(X, 2 + FAMILY.index(name) % 2)
+    if name == "special":
+        encoder = ln.MODLEncoder(
+            categorical_features=[CODE],
+            special_values={NUMBER: [12.5, 10.0], CODE: [-40], WORDS: ATTACKS[:2]},
+            cuts={COUNT: [1, 3.5]},
+        )
+        return ln.fit_binned(model, encoder, X, y)
+    return model.fit(X, y)
 
 
 @cache

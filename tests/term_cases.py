@@ -17,6 +17,7 @@ from lessnaive.scorecard import (
     Term,
 )
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Schema, read_table
 
 CLASSES = ["a", "b", "c"]
@@ -46,6 +47,7 @@ def example_terms(seed: int = 0, n_classes: int = 3) -> list[Term]:
         return rng.integers(1, 9, (*shape, n_classes)).astype(float)
 
     edges, steps = np.array([-2.0, -0.5, 1.0, 4.0]), Intervals([-1.0, 1.0])
+    special = SpecialIntervals([-1.0, 2.0], [1.0, 99.0])
     colors, groups = Values(COLORS), Groups([[0, 3], [1], [2, 4]])
     parabola = table(5)
     parabola[2] = rng.uniform(0.5, 2.0, n_classes)
@@ -60,6 +62,7 @@ def example_terms(seed: int = 0, n_classes: int = 3) -> list[Term]:
         PairTerm("u & color", (0, 2), (steps, colors), table(5, 6), counts(5, 6)),
         PairTerm("code & color", (3, 2), (groups, colors), table(5, 6), counts(5, 6)),
         PairTerm("u & v", (0, 1), (steps, Intervals([0.0])), table(5, 4), counts(5, 4)),
+        TableTerm("u", (0,), special, table(7), counts(7)),
     ]
 
 
@@ -74,6 +77,10 @@ def code_of(encoding: Encoding, value: Any) -> int:
     """Return the code of a value by the definition of codes."""
     if value is None or value != value:
         return 0
+    if isinstance(encoding, SpecialIntervals):
+        if value in encoding.special:
+            return len(encoding.edges) + 2 + encoding.special.index(value)
+        return 1 + sum(bool(edge < value) for edge in encoding.edges)
     if isinstance(encoding, Intervals):
         return 1 + sum(bool(edge < value) for edge in encoding.edges)
     groups = encoding.groups if isinstance(encoding, Groups) else [[x] for x in encoding.levels]

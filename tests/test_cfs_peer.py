@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lessnaive import CFSSelector
-from lessnaive.datasets import fetch
+from lessnaive import CFSSelector, datasets
 from lessnaive.selection.dependence import Dependence
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +40,7 @@ def test_the_same_columns_are_selected(name, search, monkeypatch):
     if name in INDEPENDENT_IS_REDUNDANT:
         monkeypatch.setattr(Dependence, "of", as_in_weka)
     expected = PEER["tables"][name][search]
-    X, y = fetch(name, DATA_HOME)
+    X, y = datasets.load(name, DATA_HOME)
     assert len(y) == PEER["tables"][name]["rows"]
     options = {"search": search, "min_features": 0}
     selector = CFSSelector(**options).fit(X, y)

@@ -21,6 +21,7 @@ from lessnaive.arena import comparing
 from lessnaive.arena.baselines import ClassFrequencies, GradientBoosting, LogisticRegression
 from lessnaive.arena.labelled import read_labelled
 from lessnaive.arena.splitting import split_labelled
+from lessnaive.encoding import binning
 from lessnaive.exceptions import TableError
 from lessnaive.plot import ComparisonDisplay
 from lessnaive.stats import corrected_resampled_t_test
@@ -84,6 +85,30 @@ def test_grids_never_see_the_rows_of_the_test(spy):
         for seen, inner_judged in inner:
             assert not seen & inner_judged
             assert seen | inner_judged == outer_seen
+
+
+@pytest.mark.parametrize("model", ["AttributeWeightedNB", "NaiveBayes", "BaristaNBCV"])
+def test_bins_are_never_found_from_the_rows_of_the_test(monkeypatch, model):
+    X, y = mixed(60)
+    seen, test_rows = [], []
+    discretize, measure = binning.discretize, comparing.measure
+
+    def watched(columns, *rows, **options):
+        seen.append({int(v) for c in columns if c.name == "row" for v in c.numbers()})
+        return discretize(columns, *rows, **options)
+
+    def one_split(estimator, rows, split):
+        seen.clear()
+        out = measure(estimator, rows, split)
+        assert len(seen) > 0
+        assert set().union(*seen) == set(split[0].tolist())
+        test_rows.extend(split[1].tolist())
+        return out
+
+    monkeypatch.setattr(binning, "discretize", watched)
+    monkeypatch.setattr(comparing, "measure", one_split)
+    lessnaive.compare(X, y, models=[model], cv=3, repeats=1)
+    assert sorted(test_rows) == list(range(60))
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lessnaive
 from lessnaive import models
 from lessnaive.datasets.penguins import PENGUINS_CSV
-from lessnaive.models.base import ScorecardClassifier
 
 HEAVY = ("sklearn", "scipy", "pandas", "polars", "matplotlib", "joblib")
 
@@ -66,8 +66,27 @@ def test_models_that_need_more_are_the_ones_named(tmp_path):
         model = kind().fit(X, y)
         lessnaive.save(model, tmp_path / "m.json")
         alone = read_scorecard(tmp_path / "m.json")
-        overrides = kind._predictor is not ScorecardClassifier._predictor
-        assert (alone is None) == overrides, name
+        assert alone is not None, name
+        np.testing.assert_array_equal(alone.probability(X), model.predict_proba(X))
+        np.testing.assert_array_equal(alone.predict(X), model.predict(X))
+    for model in (
+        lessnaive.AttributeWeightedNB(weights="mixed"),
+        lessnaive.StagewiseNB(average=True),
+    ):
+        lessnaive.save(model.fit(X, y), tmp_path / "m.json")
+        assert read_scorecard(tmp_path / "m.json") is None
+        with pytest.raises(ValueError, match="is more than a scorecard: read it by less"):
+            lessnaive.load_scorecard(tmp_path / "m.json")
+
+
+def test_loading_a_scorecard_needs_no_estimator(tmp_path):
+    X, y = lessnaive.datasets.load_penguins()
+    lessnaive.save(lessnaive.LessNaiveClassifier().fit(X, y), tmp_path / "m.json")
+    code = "import lessnaive, numpy\ncard = lessnaive.load_scorecard('m.json')\n"
+    code += "card.predict([['Biscoe', 45.0, None, 200.0, 4000.0, 'male', 2008.0]])"
+    found = imported(code, tmp_path)
+    assert "numpy" in found
+    assert not found & {*HEAVY}
 
 
 def test_every_public_name_is_there():

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV, load, save
-from lessnaive.datasets import fetch
+from lessnaive import HybridLRNB, NaiveBayes, NBLogistic, NBLogisticCV, datasets, load, save
 from logistic_oracle import PlainProblem, random_table
 
 NUMERIC = ["linear", "modl", "mdlp", "quantile", "both"]
@@ -226,7 +225,7 @@ def test_model_files(numeric, missing, tmp_path):
 )
 def test_scores_of_adult_are_sane(model):
     """Ten rows that never worked had scores of -1530, -2568 and 9716, and probabilities of 0."""
-    X, y = fetch("adult", backend="pandas")
+    X, y = datasets.load("adult", backend="pandas")
     card = model.fit(X, y).scorecard_
     assert model.converged_
     tables = [term for term in card.terms if card.schema.categorical[term.inputs[0]]]

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lessnaive import MDLPDiscretizer
-from lessnaive.datasets import fetch
+from lessnaive import MDLPDiscretizer, datasets
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA_HOME = Path(os.environ.get("LESSNAIVE_DATA_HOME", ROOT.parent / "shared" / "datasets"))
@@ -26,7 +25,7 @@ PEER = json.loads(Path(__file__).with_name("oracles").joinpath("mdlp_cuts.json")
 @pytest.mark.parametrize("name", PEER["tables"])
 def test_cut_points_are_equal(name):
     expected = PEER["tables"][name]
-    X, y = fetch(name, DATA_HOME)
+    X, y = datasets.load(name, DATA_HOME)
     assert len(y) == expected["rows"]
     discretizer = MDLPDiscretizer().fit(X[list(expected["cuts"])], y)
     found = [cuts.tolist() for cuts in discretizer.cuts_]

@@ -178,7 +178,7 @@ def test_codes_of_a_column_are_found_once(monkeypatch):
         calls.clear()
         work(example_rows(300))
         # color, code, two kinds of intervals; the terms look them up nine times
-        assert len(calls) == len(set(calls)) == 4
+        assert len(calls) == len(set(calls)) == 5
 
 
 def test_what_is_between_two_pairs_and_between_two_curves():

@@ -62,7 +62,7 @@ def table(name: str) -> tuple[Any, np.ndarray]:
     elif not list(Path(os.environ.get("LESSNAIVE_DATA_HOME", ".")).glob(f"{name}.csv*")):
         pytest.skip(f"the table {name} is not at hand")
     else:
-        X, y = datasets.fetch(name)
+        X, y = datasets.load(name)
     return X, np.asarray(y)
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
         ModelFormatError,
         TableError,
     )
-    from lessnaive.export import load, save
+    from lessnaive.export import load, load_scorecard, save
     from lessnaive.models import *  # noqa: F403 (the classifiers are listed there)
+    from lessnaive.models.binned import fit_binned
     from lessnaive.parts.batches import fit_batches
     from lessnaive.reporting import Report, report
     from lessnaive.scorecard import Scorecard
@@ -39,7 +40,9 @@ __all__ = [
     "__version__",
     "compare",
     "fit_batches",
+    "fit_binned",
     "load",
+    "load_scorecard",
     "report",
     "save",
     "to_javascript",
@@ -55,9 +58,10 @@ _PLACES = {
     "MODLEncoder": "lessnaive.encoding.modl",
     "Scorecard": "lessnaive.scorecard",
     "compare": "lessnaive.arena",
+    "fit_binned": "lessnaive.models.binned",
     "fit_batches": "lessnaive.parts.batches",
     **dict.fromkeys(("Report", "report"), "lessnaive.reporting"),
-    **dict.fromkeys(("load", "save"), "lessnaive.export"),
+    **dict.fromkeys(("load", "load_scorecard", "save"), "lessnaive.export"),
     **dict.fromkeys(
         ("to_javascript", "to_onnx", "to_python", "to_sql", "to_xlsx"), "lessnaive.deploy"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sys
@@ -163,3 +164,18 @@ def test_killed_ten_times_it_ends_with_the_same_table(tmp_path):
     assert tables[0] == tables[1]
     cells = [json.loads(line) for line in journal.read_text().splitlines()]
     assert len(cells) == len({(c["model"], c["split"]) for c in cells}) == 3 * 30
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_ends_at_once_and_says_how_to_go_on(tmp_path):
+    journal = tmp_path / "kept.jsonl"
+    command = ["compare", PENGUINS, "--target", "species", "--jobs", "2", "--journal", journal]
+    process = start([*command, "--repeats", "50"], tmp_path)
+    while process.is_alive() and not journal.exists():
+        time.sleep(0.001)
+    os.kill(process.pid, signal.SIGINT)
+    process.join(60)
+    assert process.exitcode == 130
+    log = (tmp_path / "log.txt").read_text()
+    assert log.endswith("Stopped; the same command goes on from here.\n")
+    assert "Traceback" not in log

@@ -77,6 +77,16 @@ def check(model: Any, X: Any, found: list[list[Any]]) -> None:
     assert [row[-1] for row in found] == model.predict(X).tolist()
 
 
+@pytest.mark.parametrize("name", FAMILY)
+def test_reloaded(name, tmp_path):
+    """A model that was saved and loaded is the same, and so is what is exported of it."""
+    model, X = fitted(name), rows_to_predict()
+    ln.save(model, tmp_path / "m.json")
+    again = ln.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert ln.to_python(again) == ln.to_python(model)
+
+
 @needs_node
 def test_contributions(tmp_path):
     """The contributions are those of Scorecard.explain, in both languages."""

@@ -265,12 +265,11 @@ def test_wide_tables_open_at_once(browser, tmp_path):
     path = tmp_path / "wide.html"
     ln.report(model, X, y).save(path)
     assert path.stat().st_size < 3e6
-    browser.open(path)  # once, so that the browser is warm
-    start = time.perf_counter()
-    browser.open(path)
-    assert time.perf_counter() - start < 3  # of a machine that may be busy
-    timing = "return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
-    assert browser.run(timing) < 1000
+    taken = []
+    for _ in range(3):  # of a machine that may be busy
+        browser.open(path)
+        taken.append(browser.run("return performance.getEntriesByName('ready')[0].startTime"))
+    assert min(taken) < 1000
     assert browser.run("return document.querySelectorAll('.term').length") == 100
     began = time.perf_counter()
     browser.run(
@@ -315,6 +314,10 @@ def test_printing_draws_everything(browser, page):
     )
     assert browser.run(empty) == 0
     assert browser.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.command("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    assert browser.run(paper) == "rgb(255, 255, 255)"
     pdf = browser.command("Page.printToPDF", {})["data"]
     assert len(pdf) > 50_000
     browser.command("Emulation.setEmulatedMedia", {"media": ""})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -239,9 +240,17 @@ def _plain(value: Any) -> str:
 
 
 def _fingerprint(rows: LabelledTable, splits: list[tuple[Rows, Rows]]) -> str:
-    """Return a short text that tells this comparison from others: rows, splits, version."""
-    digest = hashlib.sha256(f"{__version__} {rows.fingerprint()}".encode())
+    """Return a short text that tells this comparison from others: rows, splits, the package."""
+    digest = hashlib.sha256(f"{__version__} {_package_state()} {rows.fingerprint()}".encode())
     for split in splits:
         for part in split:
             digest.update(part.astype(np.int64).tobytes() + b"|")
     return digest.hexdigest()[:16]
+
+
+@cache
+def _package_state() -> str:
+    """Return what changes when another version is installed, or one that was edited."""
+    folder = Path(__file__).parents[1]
+    files = sorted(f for pattern in ("*.py", "*.so", "*.pyd") for f in folder.rglob(pattern))
+    return " ".join(f"{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in files)

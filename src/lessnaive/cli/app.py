@@ -31,6 +31,11 @@ _PLACES = {
     ),
     "explain": (_USING, "explain_command", "Explain what a model says of one row of TABLE."),
     "show": (_USING, "show_command", "Show what a model has learned."),
+    "points": (
+        "lessnaive.cli.points_command",
+        "points_command",
+        "Show a model of two classes as points of a credit scorecard.",
+    ),
     "export": (
         "lessnaive.cli.export_command",
         "export_command",

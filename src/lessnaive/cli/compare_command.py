@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,7 @@ from lessnaive.table.schema import categorical_columns, warn_of_identifiers
 
 __all__ = ["compare_command"]
 
+_INTERRUPTED = 130
 _PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -183,8 +185,9 @@ def compare_command(
         raise InputError(str(error)) from None
     except KeyboardInterrupt:
         if kept is not None:
-            Console(stderr=True).print("Stopped; the same command goes on from here.")
-        raise
+            print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)
+        # Threads in the middle of a fit cannot be stopped, and Python would abort at its end.
+        os._exit(_INTERRUPTED)
     _show(found, data, file, display)
     if csv_path is not None:
         write_table(_without_nan(found), csv_path)

@@ -72,7 +72,7 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
 )
 @output_option("The file to write; without it, text goes to standard output.", required=False)
 def export_command(model_path: str, target: str, output: str | None, **given: Any) -> None:
-    r"""Write the model in the file MODEL as something that predicts without lessnaive.
+    """Write the model in the file MODEL as something that predicts without lessnaive.
 
     Missing values and categories that the model has never seen are treated as by lessnaive itself,
     and the probabilities are the same.
@@ -83,7 +83,7 @@ def export_command(model_path: str, target: str, output: str | None, **given: An
       lessnaive export model.json --to python -o model.py
       python model.py < rows.csv > predictions.csv
       lessnaive export model.json --to javascript -o model.mjs
-    """
+    """  # noqa: D301 (the mark of click for lines that stay as they are)
     import lessnaive
 
     if output is not None:

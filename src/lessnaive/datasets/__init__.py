@@ -4,7 +4,4 @@ from lessnaive.datasets.catalogue import TableInfo, available
 from lessnaive.datasets.loading import load
 from lessnaive.datasets.penguins import load_penguins
 
-# The former name of load.
-fetch = load
-
 __all__ = ["TableInfo", "available", "load", "load_penguins"]

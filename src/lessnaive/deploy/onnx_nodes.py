@@ -17,6 +17,7 @@ from lessnaive.scorecard.terms.formulas import (
     IntervalCodes,
     Lines,
     Parabolas,
+    SpecialCodes,
     ValueCodes,
 )
 from lessnaive.table import Kind
@@ -126,6 +127,9 @@ class _ValuesOf:
     def intervals(self, codes: IntervalCodes) -> list[str | int | float]:
         return []
 
+    def special(self, codes: SpecialCodes) -> list[str | int | float]:
+        return []
+
 
 class _Nodes:
     """Codes and formulas as nodes: a method for each form."""
@@ -227,6 +231,15 @@ class _Nodes:
         ones = self._sink.node("Cast", [above], to=_INT64)
         below = self._sink.node("ReduceSum", [ones, self._integer([1])], keepdims=0)
         return self._or_missing(codes.column, self._add(below, self._integer(1)))
+
+    def special(self, codes: SpecialCodes) -> str:
+        """Look for the special values first."""
+        code = self.intervals(IntervalCodes(codes.column, codes.edges))
+        for number, value in enumerate(codes.special, start=len(codes.edges) + 2):
+            level = self._sink.constant(np.array(value))
+            equal = self._flat(self._sink.node("Equal", [self._x(codes.column), level]))
+            code = self._sink.node("Where", [equal, self._integer(number), code])
+        return code
 
     def _or_missing(self, column: int, code: str) -> str:
         absent = self._once(("flat", column), lambda: self._flat(self._absent(column)))

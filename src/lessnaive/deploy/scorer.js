@@ -78,11 +78,13 @@ function lessnaiveScorer(model) {
 
   // Codes: 0 is missing, the last one unseen.
   function codeFinder(codes) {
-    const { column, edges, groups } = codes;
+    const { column, edges, groups, special = [] } = codes;
     if (edges) {
+      const apart = new Map(special.map((value, k) => [value, edges.length + 2 + k]));
       return (values) => {
         const x = values[column];
         if (x === null) return 0;
+        if (apart.has(x)) return apart.get(x);
         let low = 0;
         let high = edges.length;
         while (low < high) {

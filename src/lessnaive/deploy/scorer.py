@@ -186,9 +186,13 @@ def _code_finder(codes: dict[str, Any]) -> Callable[[Sequence[Any]], int]:
     column: int = codes["column"]
     if "edges" in codes:
         edges: list[float] = codes["edges"]
-        return lambda values: (
-            0 if values[column] is None else 1 + bisect_left(edges, values[column])
-        )
+        special = {x: len(edges) + 2 + k for k, x in enumerate(codes.get("special", []))}
+
+        def interval(values: Sequence[Any]) -> int:
+            x = values[column]
+            return 0 if x is None else special.get(x) or 1 + bisect_left(edges, x)
+
+        return interval
     groups = enumerate(codes["groups"], start=1)
     known: dict[Any, int] = {value: code for code, group in groups for value in group}
     known[None] = 0

@@ -15,6 +15,7 @@ from lessnaive.scorecard.terms.formulas import (
     IntervalCodes,
     Lines,
     Parabolas,
+    SpecialCodes,
     ValueCodes,
 )
 from lessnaive.table import Kind
@@ -299,6 +300,17 @@ class _CodeCase:
             exp.LTE(this=x.copy(), expression=self._dialect.double(edge)) for edge in codes.edges
         ]
         return _case([(_is_null(x), exp.Literal.number(0))], _searched(below, numbers))
+
+    def special(self, codes: SpecialCodes) -> Expression:
+        x = exp.column(self._inputs[codes.column])
+        whens = [
+            (
+                exp.EQ(this=x.copy(), expression=self._dialect.double(value)),
+                exp.Literal.number(code),
+            )
+            for code, value in enumerate(codes.special, start=len(codes.edges) + 2)
+        ]
+        return _case(whens, self.intervals(IntervalCodes(codes.column, codes.edges)))
 
     def _literal(self, value: str | int | float, column: InputColumn) -> Expression:
         if isinstance(value, str):

@@ -23,6 +23,7 @@ from lessnaive.scorecard.terms.formulas import (
     IntervalCodes,
     Lines,
     Parabolas,
+    SpecialCodes,
     ValueCodes,
 )
 from lessnaive.table import Kind
@@ -194,6 +195,15 @@ class _Terms:
         column = self._columns[codes.column]
         edges = self._scores.add(f"{column.name}: edges", ["up to"], [[e] for e in codes.edges])
         return f"1+SUMPRODUCT(1*({edges.column(1)}<{self._x(codes.column)}))"
+
+    def special(self, codes: SpecialCodes) -> str:
+        """Look for the special values first."""
+        column = self._columns[codes.column]
+        rows = [[value, code] for code, value in enumerate(codes.special, len(codes.edges) + 2)]
+        block = self._scores.add(f"{column.name}: special values", ["value", "number"], rows)
+        place = f"MATCH({self._x(codes.column)},{block.column(1)},0)"
+        interval = self.intervals(IntervalCodes(codes.column, codes.edges))
+        return f"IFERROR(INDEX({block.column(2)},{place}),{interval})"
 
     def cells(self, formula: Cells) -> list[str]:
         """Look scores up."""

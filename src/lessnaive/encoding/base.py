@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lessnaive.encoding.binning import Binning
 from lessnaive.encoding.binning_table import binning_table
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Schema, Value, read_table
 from lessnaive.table.making import Backend
 from lessnaive.table.training import Training, warn_of_empty
@@ -28,7 +29,7 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     def bins_(self) -> list[list[tuple[float, float]] | None]:
         """Intervals of each numeric column as (low, high], None for other columns."""
         return [
-            b.encoding.bounds if isinstance(b.encoding, Intervals) else None
+            b.encoding.bounds if isinstance(b.encoding, Intervals | SpecialIntervals) else None
             for b in self._fitted_binnings()
         ]
 
@@ -36,7 +37,7 @@ class SupervisedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
     def cuts_(self) -> list[NDArray[np.float64] | None]:
         """Cut points of each numeric column, None for other columns."""
         return [
-            b.encoding.edges if isinstance(b.encoding, Intervals) else None
+            b.encoding.edges if isinstance(b.encoding, Intervals | SpecialIntervals) else None
             for b in self._fitted_binnings()
         ]
 

@@ -15,6 +15,7 @@ from lessnaive.likelihood.categorical import table_scores
 from lessnaive.likelihood.counts import ValueCounts, over_classes
 from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Column, Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training
@@ -44,7 +45,7 @@ class Binning(ColumnStatistics):
 
     Attributes
     ----------
-    encoding : Intervals or Groups
+    encoding : Intervals, SpecialIntervals or Groups
         Which value belongs where.
     counts : array of shape (n_bins, n_classes)
         Weight of the rows with a value, by bin and class.
@@ -63,7 +64,7 @@ class Binning(ColumnStatistics):
         themselves cost; NaN for other methods.
     """
 
-    encoding: Intervals | Groups
+    encoding: Intervals | SpecialIntervals | Groups
     counts: Floats
     missing: Floats
     missing_bin: int | None = None

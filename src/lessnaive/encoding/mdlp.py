@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from lessnaive._sklearn import checked_fit
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import find_binnings
+from lessnaive.encoding.edited import Edits
 from lessnaive.exceptions import TableError
 from lessnaive.table import Kind
 from lessnaive.table.training import read_training
@@ -29,6 +31,12 @@ class MDLPDiscretizer(SupervisedEncoder):
     with k, k1, k2 the numbers of classes in S and its two parts; then both parts are looked at in
     the same way [1]_. A cut lies halfway between two differing values; of several equally good
     cuts the lowest is taken. Missing values are left out, and have code 0.
+
+    Parameters
+    ----------
+    special_values : mapping, default=None
+        By column values that are bins of their own, such as -1 for unknown: the other values are
+        binned as if the rows with these were not there.
 
     Attributes
     ----------
@@ -62,7 +70,10 @@ class MDLPDiscretizer(SupervisedEncoder):
            [0]], dtype=uint8)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"special_values": [Mapping, None]}
+
+    def __init__(self, *, special_values: Mapping[Any, Sequence[Any]] | None = None) -> None:
+        self.special_values = special_values
 
     @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -91,6 +102,8 @@ class MDLPDiscretizer(SupervisedEncoder):
                     f"Column {column.name!r} holds {column.kind.plural}: MDLPDiscretizer takes "
                     "numeric columns only; leave it out, or use MODLEncoder."
                 )
+        edits = Edits.of(training.schema, len(training.classes), special_values=self.special_values)
         binnings = find_binnings(training, "mdlp", group=False, use_missing=False)
+        edits.apply(binnings, training, "mdlp", use_missing=False)
         self._adopt(training, binnings)
         return self

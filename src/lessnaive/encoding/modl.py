@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive._sklearn import StrOptions, checked_fit
 from lessnaive.encoding.base import SupervisedEncoder, groups_of
 from lessnaive.encoding.binning import find_binnings
+from lessnaive.encoding.edited import Edits
 from lessnaive.table import Value
-from lessnaive.table.training import read_training
+from lessnaive.table.training import Training, read_training
 
 __all__ = ["MODLEncoder"]
 
@@ -40,7 +42,22 @@ class MODLEncoder(SupervisedEncoder):
     missing : {"category", "ignore"}, default="category"
         Whether missing is a value, which in a categorical column is grouped with others or alone,
         and in a numeric one stands below or above all numbers, whichever costs less; or is left out
-        and has code 0.
+        and has code 0. In columns that the parameters below name, a missing value that is a value
+        is a bin of its own.
+    special_values : mapping, default=None
+        By column values that are bins of their own, such as -1 for unknown: the other values are
+        binned as if the rows with these were not there.
+    monotonic_cst : mapping or array-like of shape (n_features,), default=None
+        For two classes, by numeric column whether the share of the second one may only rise from
+        bin to bin (1), only fall (-1), or neither (0): the best of all such bins are found, where a
+        column has up to 200 different values, else the best ones that put together about 100
+        intervals of equal weight and those that MODL finds.
+    cuts : mapping, default=None
+        By numeric column the edges of its bins, if they are not to be found; an edge belongs to the
+        bin below.
+    groups : mapping, default=None
+        By categorical column its groups, as lists of values, None for missing, if they are not to
+        be found. All values of the table must be in one of them.
 
     Attributes
     ----------
@@ -87,13 +104,28 @@ class MODLEncoder(SupervisedEncoder):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categorical_features": ["array-like", StrOptions({"from_dtype", "all"}), None],
         "missing": [StrOptions({"category", "ignore"})],
+        "special_values": [Mapping, None],
+        "monotonic_cst": [Mapping, "array-like", None],
+        "cuts": [Mapping, None],
+        "groups": [Mapping, None],
     }
 
     def __init__(
-        self, *, categorical_features: Any = "from_dtype", missing: str = "category"
+        self,
+        *,
+        categorical_features: Any = "from_dtype",
+        missing: str = "category",
+        special_values: Mapping[Any, Sequence[Any]] | None = None,
+        monotonic_cst: Mapping[Any, int] | ArrayLike | None = None,
+        cuts: Mapping[Any, Sequence[float]] | None = None,
+        groups: Mapping[Any, Sequence[Sequence[Any]]] | None = None,
     ) -> None:
         self.categorical_features = categorical_features
         self.missing = missing
+        self.special_values = special_values
+        self.monotonic_cst = monotonic_cst
+        self.cuts = cuts
+        self.groups = groups
 
     @checked_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -113,10 +145,20 @@ class MODLEncoder(SupervisedEncoder):
         MODLEncoder
             The transformer itself.
         """
-        training = read_training(X, y, sample_weight, self.categorical_features)
-        binnings = find_binnings(
-            training, "modl", group=True, use_missing=self.missing == "category"
+        return self._fit_rows(read_training(X, y, sample_weight, self.categorical_features))
+
+    def _fit_rows(self, training: Training) -> Self:
+        edits = Edits.of(
+            training.schema,
+            len(training.classes),
+            special_values=self.special_values,
+            monotonic_cst=self.monotonic_cst,
+            cuts=self.cuts,
+            groups=self.groups,
         )
+        use_missing = self.missing == "category"
+        binnings = find_binnings(training, "modl", group=True, use_missing=use_missing)
+        edits.apply(binnings, training, "modl", use_missing=use_missing)
         self._adopt(training, binnings)
         return self
 

@@ -6,7 +6,12 @@ from lessnaive.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lessnaive.export.model_file import load, save
+    from lessnaive.export.scorecard_file import load_scorecard
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_scorecard", "save"]
 
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "lessnaive.export.model_file"))
+_PLACES = {
+    **dict.fromkeys(("load", "save"), "lessnaive.export.model_file"),
+    "load_scorecard": "lessnaive.export.scorecard_file",
+}
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

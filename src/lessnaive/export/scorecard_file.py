@@ -10,7 +10,15 @@ from lessnaive.export.json_text import parse_json
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 
-__all__ = ["FORMAT", "KEYS", "VERSION", "check_version", "read_document", "read_scorecard"]
+__all__ = [
+    "FORMAT",
+    "KEYS",
+    "VERSION",
+    "check_version",
+    "load_scorecard",
+    "read_document",
+    "read_scorecard",
+]
 
 #: What a model file says that it is.
 FORMAT = "lessnaive-model"
@@ -19,12 +27,12 @@ VERSION = 1
 #: What a model file holds.
 KEYS = ("format", "version", "written_by", "estimator", "parameters", "scorecard", "state")
 
-# Models that may predict with more than their scorecard.
-_WITH_MORE = ("AttributeWeightedNB", "StagewiseNB")
 
-
-def read_scorecard(path: str | os.PathLike[str]) -> Scorecard | None:
+def load_scorecard(path: str | os.PathLike[str]) -> Scorecard:
     """Read the scorecard of a model file, without the estimator that made it.
+
+    It predicts what the model predicts, and takes far less time to load: scikit-learn is not
+    imported.
 
     Parameters
     ----------
@@ -33,19 +41,64 @@ def read_scorecard(path: str | os.PathLike[str]) -> Scorecard | None:
 
     Returns
     -------
-    Scorecard or None
-        None if the model may predict with more than a scorecard, or is not of the package.
+    Scorecard
+        Its methods ``predict`` and ``probability`` are the model's ``predict`` and
+        ``predict_proba``.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model file, is damaged, or was made by a newer lessnaive.
+    ValueError
+        If the model is more than a scorecard: one that averages the probabilities of several, or
+        one that is not of the package. :func:`load` reads these.
+
+    See Also
+    --------
+    load : Read the whole model.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, lessnaive
+    >>> X, y = [[1.0, "a"], [2.0, "b"], [4.0, "b"], [5.0, "b"]], [0, 0, 1, 1]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.json"
+    ...     lessnaive.save(lessnaive.NaiveBayes().fit(X, y), path)
+    ...     scorecard = lessnaive.load_scorecard(path)
+    >>> scorecard.predict([[3.9, "b"]])
+    array([1])
     """
+    scorecard = read_scorecard(path)
+    if scorecard is None:
+        raise ValueError(
+            f"{os.fspath(path)}: this model is more than a scorecard: read it by lessnaive.load."
+        )
+    return scorecard
+
+
+def read_scorecard(path: str | os.PathLike[str]) -> Scorecard | None:
+    """Read the scorecard of a model file as :func:`load_scorecard`; None if there is more to it."""
     try:
         root = Node(parse_json(read_document(path)))
         check_version(root)
         fields = root.record(*KEYS)
         name = fields["estimator"].text()
-        if name in _WITH_MORE or name not in models.__all__:
+        if name not in models.__all__ or _has_more(name, fields):
             return None
         return Scorecard.from_plain(name, fields["scorecard"])
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def _has_more(name: str, fields: dict[str, Node]) -> bool:
+    """Whether a model predicts with more than its scorecard."""
+    if name == "StagewiseNB":
+        average = fields["parameters"].entries().get("average")
+        return average is not None and average.flag()
+    if name == "AttributeWeightedNB":
+        mixed = fields["state"].entries().get("mixed")
+        return mixed is not None and not mixed.is_null()
+    return False
 
 
 def read_document(path: str | os.PathLike[str]) -> bytes:

@@ -133,6 +133,7 @@ def report(
         else measure_performance(model, table, labels, weights)
     )
     problems = find_problems(card, table, weights, labels)
+    columns = None if table is None else card.schema.match(table, card.model)
     weighting, path = describe_weights(model), describe_path(model)
     terms = describe_terms(card)
     today = calendar.today().isoformat() if date is None else date
@@ -156,7 +157,7 @@ def report(
         "performance": performance,
         "weights": weighting,
         "path": path,
-        "typical": typical_row(card),
+        "typical": typical_row(card, columns),
     }
     html = make_page(facts, data, scorecard_json(model), javascript_engine())
     return Report(html)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from lessnaive.reporting.numbers import places, short
 from lessnaive.scorecard import Scorecard, Term
 from lessnaive.scorecard.terms.drawing import Bars, Curve, HeatMap
-from lessnaive.scorecard.terms.encodings import Groups, Intervals, Values
+from lessnaive.scorecard.terms.encodings import Groups, Values
+from lessnaive.table import Column, Kind
 
 __all__ = ["describe_terms", "typical_row"]
 
@@ -109,50 +111,72 @@ def _joined(first: str, last: str) -> str:
     return first if first == last else f"{first} … {last}"
 
 
-def typical_row(card: Scorecard) -> dict[str, Any]:
-    """Return a value for each column that is in use: a frequent one, or the middle of a curve.
+def typical_row(card: Scorecard, columns: Sequence[Column] | None) -> dict[str, Any]:
+    """Return a value for each column that is in use: the median, or the most frequent one.
 
-    No row of a table is looked at, so that none is shown.
+    Parameters
+    ----------
+    card : Scorecard
+        The scorecard.
+    columns : sequence of Column or None
+        The columns of a table, in the order of the schema; without them counts of the training
+        rows say what is frequent.
+
+    Returns
+    -------
+    dict
+        Plain data, by the name of the column; None where nothing is known. The values are those of
+        no single row.
     """
     out: dict[str, Any] = {}
-    kinds = card.schema.kinds
     for term in card.terms:
-        name = card.schema.names[term.inputs[0]]
-        if len(term.inputs) == 1 and out.get(name) is None:
-            out[name] = _typical(term, card)
-    whole = {name: card.schema.names.index(name) for name in out}
-    return {
-        name: bool(value) if str(kinds[whole[name]]) == "boolean" and value is not None else value
-        for name, value in out.items()
-    }
+        for place in term.inputs:
+            name = card.schema.names[place]
+            if out.get(name) is not None:
+                continue
+            value = None
+            if columns is not None:
+                value = _most_typical(columns[place], categorical=card.schema.categorical[place])
+            elif len(term.inputs) == 1:
+                value = _counted(term, card)
+            is_flag = card.schema.kinds[place] is Kind.BOOLEAN and value is not None
+            out[name] = bool(value) if is_flag else value
+    return out
 
 
-def _typical(term: Term, card: Scorecard) -> Any:
+def _most_typical(column: Column, *, categorical: bool) -> Any:
+    """Return the median of numbers, which is one of them, or the most frequent name."""
+    if not categorical:
+        values = np.asarray(column.numbers(), dtype=np.float64)
+        there = values[np.isfinite(values)]
+        return float(np.quantile(there, 0.5, method="inverted_cdf")) if len(there) else None
+    coded = column.coded()
+    counts = np.bincount(coded.codes.astype(np.int64) + coded.shift, minlength=2)[1:]
+    if not counts.any():
+        return None
+    level = coded.levels[int(counts.argmax())]
+    return level.item() if isinstance(level, np.generic) else level
+
+
+def _counted(term: Term, card: Scorecard) -> Any:
+    """Return what the counts of a term say is frequent: a value, or the middle of the rows."""
     encoding = term.codes()
-    counts = np.asarray(getattr(term, "counts", np.empty(0)))
-    if counts.ndim == 2 and len(counts) > encoding.n_codes > 1:
-        code = int(counts[1 : 1 + encoding.n_codes].sum(axis=1).argmax())
-        if isinstance(encoding, Groups):
-            return encoding.groups[code][0]
-        if isinstance(encoding, Values):
-            return encoding.levels[code]
+    counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
+    known = counts.ndim == 2 and len(counts) > encoding.n_codes
+    rows = counts[1 : 1 + encoding.n_codes].sum(axis=1) if known else np.ones(encoding.n_codes)
+    if isinstance(encoding, Values):
+        code = int(rows.argmax())
+        return encoding.groups[code][0] if isinstance(encoding, Groups) else encoding.levels[code]
+    edges = encoding.breaks()
+    if len(edges):
+        until = np.cumsum(rows)
+        k = int(np.searchsorted(until, 0.5 * until[-1]))
+        # The first and the last interval have one end only.
+        left, right = edges[max(k - 1, 0)], edges[min(k, len(edges) - 1)]
+        return _short(0.5 * left + 0.5 * right)
     drawn = term.drawing(card.schema.kinds)
-    if isinstance(drawn, Curve):
-        return _middle(drawn)
-    if isinstance(encoding, Intervals) and len(encoding.edges):
-        return float(encoding.edges[len(encoding.edges) // 2])
-    if isinstance(encoding, Values) and encoding.levels:
-        return encoding.levels[0]
-    return None
+    return _short(0.5 * drawn.x[0] + 0.5 * drawn.x[-1]) if isinstance(drawn, Curve) else None
 
 
-def _middle(drawn: Curve) -> float:
-    """Return the median of the rows, by their intervals, or the middle of the picture."""
-    low, high = float(drawn.x[0]), float(drawn.x[-1])
-    if drawn.counts is None or not drawn.counts.any():
-        return float(f"{0.5 * low + 0.5 * high:.4g}")
-    until = np.cumsum(drawn.counts.sum(axis=1))
-    k = int(np.searchsorted(until, 0.5 * until[-1]))
-    ends = np.concatenate([[low], drawn.edges, [high]])
-    left, right = max(float(ends[k]), low), min(float(ends[k + 1]), high)
-    return float(f"{0.5 * left + 0.5 * right:.4g}")
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")

@@ -82,7 +82,7 @@ def describe_weights(model: Any) -> dict[str, Any]:
                 "importance": short(importance[place]),
                 "weights": None if own is None else short(own, 4),
                 "part": parts.get(names[place]),
-                "state": _state(own, place in used),
+                "state": _state(own, place in used, importance[place] > 0),
             }
         )
     count = {
@@ -115,9 +115,11 @@ def _weights(model: Any, n_columns: int) -> _Weights | None:
     return _Weights(values, groups, target)
 
 
-def _state(weights: Floats | None, used: bool) -> str:
+def _state(weights: Floats | None, used: bool, says_something: bool) -> str:
     if not used or (weights is not None and not weights.any()):
         return "dropped"
+    if weights is None and not says_something:
+        return "dropped, as it says nothing"
     if weights is None or np.allclose(weights, 1.0, rtol=0, atol=1e-6):
         return "kept"
     if (weights < 0).any():

@@ -3,6 +3,7 @@
 from lessnaive.scorecard.averages import TermAverages
 from lessnaive.scorecard.card import Scorecard
 from lessnaive.scorecard.contributions import Contributions
+from lessnaive.scorecard.points import Points
 from lessnaive.scorecard.terms import (
     LinearTerm,
     PairTerm,
@@ -17,6 +18,7 @@ __all__ = [
     "LinearTerm",
     "PairTerm",
     "PiecewiseTerm",
+    "Points",
     "QuadraticTerm",
     "Scorecard",
     "TableTerm",

@@ -20,6 +20,7 @@ from lessnaive.scorecard.averages import (
     averages_of,
 )
 from lessnaive.scorecard.contributions import Contributions
+from lessnaive.scorecard.points import Points
 from lessnaive.scorecard.terms import LARGEST_SCORE, Term, term_from_plain
 from lessnaive.scorecard.terms.base import Work
 from lessnaive.scorecard.terms.drawing import Drawing, relative
@@ -91,6 +92,10 @@ class Scorecard:
     def probability(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class for each row."""
         return self._score(X, "probability")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row; the first one where several tie."""
+        return np.asarray(self.classes[self._score(X, "joint").argmax(axis=1)])
 
     def members(self) -> Iterator[tuple[float, Scorecard]]:
         """Yield the scorecards whose probabilities are averaged, with their weights: itself."""
@@ -271,6 +276,39 @@ class Scorecard:
         first = "(base)" if centred else self.intercept_name
         names = [first, *(term.name for term in self.terms)]
         return Contributions(out, names, self.classes)
+
+    def points(
+        self,
+        pdo: float = 20,
+        base: float = 600,
+        odds: float = 50,
+        rounded: bool = True,
+        *,
+        good: Any = None,
+    ) -> Points:
+        """Return a scorecard of two classes as points, as risk departments have them.
+
+        Parameters
+        ----------
+        pdo : float, default=20
+            Points that double the odds.
+        base : float, default=600
+            The points that stand for `odds`.
+        odds : float, default=50
+            The odds, good to bad, that have `base` points.
+        rounded : bool, default=True
+            Whether the points of each bin are rounded to whole numbers.
+        good : object, optional
+            The class that more points speak for; the first one by default, as the second one is
+            the event in scikit-learn.
+
+        Returns
+        -------
+        Points
+            The table of points (``to_frame``), with weights of evidence and information values, and
+            the points of rows (``score``).
+        """
+        return Points.of(self, pdo, base, odds, rounded, good)
 
     def tables(self, backend: Backend | None = None, *, centred: bool = False) -> Any:
         """All terms as one tidy data frame.

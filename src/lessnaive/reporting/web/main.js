@@ -5,10 +5,25 @@ theme.addEventListener("change", () => {
   else document.documentElement.dataset.theme = theme.value;
 });
 theme.value = document.documentElement.dataset.theme ?? "auto";
-const reportData = JSON.parse(byId("report-data").textContent);
-const reportModel = JSON.parse(byId("report-model").textContent);
-if (reportData.performance) showPerformance(reportData);
-showTerms(reportData);
-if (reportData.path) showPath(reportData);
-showWhatIf(reportData, reportModel);
-document.documentElement.dataset.ready = "true";
+
+// Data of the page: JSON, compressed.
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+async function showAll() {
+  const [data, model] = await Promise.all([unpack("report-data"), unpack("report-model")]);
+  if (data.performance) showPerformance(data);
+  showTerms(data);
+  if (data.path) showPath(data);
+  showWhatIf(data, model);
+  performance.mark("ready");
+  document.documentElement.dataset.ready = "true";
+}
+
+showAll().catch((error) => {
+  byId("failed").hidden = false;
+  throw error;
+});

@@ -27,12 +27,20 @@ function showPerformance({ performance, classes }) {
         return lineChart({ ...unit, width, series, xName: "predicted probability", yName: "share found", diagonal: true, label: "Reliability curve with bands of 95 %" }).svg;
       }),
       figure("Lift: of the most probable tenth, times as many as at random", show(lift, 3), (width) =>
-        lineChart({ ...unit, width, series: line(of.lift, "found"), xName: "rows taken, most probable first (share)", yName: "found (share)", diagonal: true, label: "Cumulative gain" }).svg),
+        lineChart({ ...unit, width, series: line(of.lift, "found"), xName: "rows taken (share)", yName: "found (share)", diagonal: true, label: "Cumulative gain" }).svg),
     );
-    const numbers = make("details", { class: "numbers" }, make("summary", {}, "Numbers of the calibration"));
     const lines = bins.predicted.map((p, k) => [show(p), show(bins.observed[k]), `${show(bins.low[k])} to ${show(bins.high[k])}`, rowsText(bins.counts[k])]);
-    const region = { class: "wide", tabindex: 0, role: "region", "aria-label": "Numbers of the calibration" };
-    numbers.append(make("div", region, table(["predicted", "found", "95 % interval", "rows"], lines)));
+    const cuts = [1, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 190, 195, 199].map((k) => {
+      const right = of.thresholds.right[k];
+      const taken = right + of.thresholds.wrong[k];
+      const share = (part, whole) => (whole > 0 ? show(part / whole) : "–");
+      const all = of.n_positive + of.n_negative;
+      return [(k / 200).toFixed(3), share(taken, all), share(right, of.n_positive), share(taken - right, of.n_negative), share(right, taken)];
+    });
+    const numbers = make("details", { class: "numbers" }, make("summary", {}, "Numbers"));
+    const put = (name, made) => numbers.append(make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": name }, made));
+    put("Numbers of the curves", table(["threshold", "rows taken", "found (recall)", "false alarms", "precision"], cuts, "ROC, precision and recall, lift"));
+    put("Numbers of the calibration", table(["predicted", "found", "95 % interval", "rows"], lines, "Calibration"));
     charts.append(numbers);
   }
 

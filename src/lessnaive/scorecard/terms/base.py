@@ -20,11 +20,13 @@ from lessnaive.table import Column, Kind, Schema
 __all__ = [
     "LARGEST_SCORE",
     "Floats",
+    "LabelledCells",
     "Lookup",
     "Operand",
     "PairLookup",
     "Piecewise",
     "Quadratic",
+    "Recoding",
     "Segments",
     "Term",
     "TermRow",
@@ -179,6 +181,50 @@ class TermRow(NamedTuple):
     is_difference: bool = False
 
 
+class LabelledCells(NamedTuple):
+    """All bins of a term, missing and unseen values included.
+
+    Attributes
+    ----------
+    labels : list of str
+        What each bin is called.
+    scores, counts : array of shape (n_bins, n_classes)
+        Their scores, and the weight of the training rows.
+    """
+
+    labels: list[str]
+    scores: Floats
+    counts: Floats
+
+
+class Recoding(NamedTuple):
+    """From a column of codes, whose values are names, to the column that they were made of.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        Which value of the column has which code.
+    values : list
+        By code, what it is called in the column of codes.
+    missing : object
+        What a missing value is called there; None if it is missing.
+    shares : bool
+        Whether missing values have the code of others.
+    """
+
+    encoding: Encoding
+    values: list[int]
+    missing: int | None
+    shares: bool
+
+    def places(self, known: Encoding) -> NDArray[np.int64]:
+        """Return the rows of a table over the column of codes that become those of the column."""
+        values = self.values if self.missing is None else [self.missing, *self.values]
+        places = known.codes_of(values)
+        first = [0] if self.missing is None else []
+        return np.concatenate([first, places, [known.n_codes + 1]]).astype(np.int64)
+
+
 class Segments(NamedTuple):
     """A term of one numeric column as lines on given edges, see PiecewiseTerm."""
 
@@ -313,6 +359,21 @@ class Term(ABC):
             It raises Unusual where it leaves the row to the scorecard, as it does by default.
         """
         return unknown
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Self:
+        """Return a term of columns of codes as one of the columns that these were made of."""
+        raise TypeError(f"A term of type {self.type!r} is no table of codes.")
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all bins, given what the columns of the schema hold."""
+        raise ValueError(
+            f"{self.name!r} is no table of bins: bin its column, as with numeric='modl', or with "
+            "an encoder."
+        )
+
+    def with_cells(self, scores: Floats) -> Term:
+        """Return a table with other scores of all bins, of shape (n_bins, n_classes)."""
+        raise ValueError(f"{self.name!r} is no table of bins.")
 
     def formula(self) -> Formula:
         """Return the term in one of the forms that programs in other languages know."""

@@ -91,6 +91,10 @@ class Encoding(ABC):
         """Encodings with the same signature give the same codes."""
         return f"{self.type} {self.to_plain()!r}"
 
+    def codes_of(self, levels: Sequence[Value]) -> NDArray[np.int64]:
+        """Return the codes of some names."""
+        raise TypeError("the codes of a numeric column are no names")
+
     def breaks(self) -> NDArray[np.float64]:
         """Return the numbers at which the code changes."""
         raise TypeError("the codes of a categorical column do not change with a number")
@@ -100,7 +104,7 @@ class Encoding(ABC):
         """Return what each code stands for in a column of this kind, as people read it."""
 
     @abstractmethod
-    def to_plain(self) -> list[Any]:
+    def to_plain(self) -> Any:
         """Return the encoding as plain data."""
 
     @classmethod

@@ -18,6 +18,7 @@ __all__ = [
     "IntervalCodes",
     "Lines",
     "Parabolas",
+    "SpecialCodes",
     "ValueCodes",
 ]
 
@@ -36,6 +37,9 @@ class CodesWriter(Protocol[_Made_co]):
 
     def intervals(self, codes: IntervalCodes) -> _Made_co:
         """Make something of codes of intervals."""
+
+    def special(self, codes: SpecialCodes) -> _Made_co:
+        """Make something of codes of intervals and special values."""
 
 
 class FormulaWriter(Protocol[_Made_co]):
@@ -105,7 +109,34 @@ class IntervalCodes:
         return {"column": self.column, "edges": self.edges}
 
 
-Codes = ValueCodes | IntervalCodes
+@dataclass(frozen=True)
+class SpecialCodes:
+    """Numbers of a column as codes: those of intervals, and then those of special values.
+
+    Attributes
+    ----------
+    column : int
+        Place of the column in the schema.
+    edges : list of float
+        As of :class:`IntervalCodes`.
+    special : list of float
+        The values with a code of their own.
+    """
+
+    column: int
+    edges: list[float]
+    special: list[float]
+
+    def accept(self, writer: CodesWriter[_Made_co]) -> _Made_co:
+        """Return what a target makes of the codes."""
+        return writer.special(self)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the codes as plain data."""
+        return {"column": self.column, "edges": self.edges, "special": self.special}
+
+
+Codes = ValueCodes | IntervalCodes | SpecialCodes
 
 
 @dataclass(frozen=True)

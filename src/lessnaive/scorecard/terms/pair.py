@@ -11,8 +11,10 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    LabelledCells,
     Lookup,
     PairLookup,
+    Recoding,
     Term,
     TermRow,
     differ,
@@ -24,6 +26,7 @@ from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
 from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.scorecard.terms.table import ENCODINGS
 from lessnaive.table import Column, Kind, Schema
 
@@ -133,6 +136,30 @@ class PairTerm(Term):
         code = other.finder(kinds[second], range(other.n_codes + 2))
         return lambda row: tables(row[first])[code(row[second])]
 
+    def recoded(self, recodings: Sequence[Recoding]) -> Self:
+        """Return the same scores for the values that codes were made of."""
+        first, second = recodings
+        places = np.ix_(*map(Recoding.places, recodings, self.encodings))
+        counts = self.counts[places]
+        counts[0] *= not first.shares
+        counts[:, 0] *= not second.shares
+        encodings = (first.encoding, second.encoding)
+        return type(self)(self.name, self.inputs, encodings, self.scores[places], counts)
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all pairs of codes."""
+        first, second = self._labels(kinds)
+        labels = [f"{a} & {b}" for a in first for b in second]
+        n_classes = self.scores.shape[2]
+        tables = (values.reshape(-1, n_classes) for values in (self.scores, self.counts))
+        return LabelledCells(labels, *tables)
+
+    def with_cells(self, scores: Floats) -> Self:
+        """Return a table with other scores."""
+        shape = (*self.scores.shape[:2], scores.shape[1])
+        counts = self.counts[..., : scores.shape[1]]
+        return type(self)(self.name, self.inputs, self.encodings, scores.reshape(shape), counts)
+
     def formula(self) -> Cells:
         """Return the table as programs in other languages look it up."""
         both = zip(self.encodings, self.inputs, strict=True)
@@ -205,6 +232,6 @@ def _encoding_from_plain(node: Node, schema: Schema, place: int) -> Encoding:
         raise node.error(f"expected one key of {', '.join(_KINDS)}, got {len(entries)} keys")
     ((key, content),) = entries.items()
     kind = _KINDS[Node(key, node.path).choice(_KINDS)]
-    if kind is Intervals and schema.categorical[place]:
+    if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:
         raise node.error(f"column {place} of the schema is categorical and has no intervals")
     return kind.from_plain(content)

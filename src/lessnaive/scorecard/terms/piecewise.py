@@ -13,6 +13,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    LabelledCells,
     Piecewise,
     Segments,
     Term,
@@ -202,6 +203,19 @@ class PiecewiseTerm(Term):
             return list(map(add, offsets[k], line_rise(slopes[k], x, starts[k])))
 
         return found
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all segments, if the curve is flat in each."""
+        if self.slope.any():
+            return super().labelled_cells(kinds)
+        labels = ["(missing)", *Intervals(self.edges).labels(kinds[self.inputs[0]])]
+        return LabelledCells(labels, np.vstack([self.missing, self.offset]), self.counts)
+
+    def with_cells(self, scores: Floats) -> Self:
+        """Return steps with other scores."""
+        flat = np.zeros((len(self.offset), scores.shape[1]))
+        counts = self.counts[:, : scores.shape[1]]
+        return type(self)(self.name, self.inputs, self.edges, scores[1:], flat, scores[0], counts)
 
     def formula(self) -> Lines:
         """Return the lines as programs in other languages draw them."""

@@ -11,7 +11,9 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
+    LabelledCells,
     Lookup,
+    Recoding,
     Segments,
     Term,
     TermRow,
@@ -32,6 +34,7 @@ from lessnaive.scorecard.terms.encodings import (
 from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
+from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
@@ -41,7 +44,9 @@ _Made_co = TypeVar("_Made_co", covariant=True)
 # More intervals than this are drawn over the numbers themselves.
 _MOST_BARS = 12
 #: The encodings by the type of their terms in model files.
-ENCODINGS: dict[str, type[Encoding]] = {kind.type: kind for kind in (Values, Groups, Intervals)}
+ENCODINGS: dict[str, type[Encoding]] = {
+    kind.type: kind for kind in (Values, Groups, Intervals, SpecialIntervals)
+}
 
 
 class TableTerm(Term):
@@ -130,6 +135,25 @@ class TableTerm(Term):
         find = self.encoding.finder(kinds[place], self.scores.tolist())
         return lambda row: find(row[place])
 
+    def recoded(self, recodings: Sequence[Recoding]) -> Self:
+        """Return the same scores for the values that codes were made of."""
+        [recoding] = recodings
+        places = recoding.places(self.encoding)
+        counts = self.counts[places]
+        counts[0] *= not recoding.shares
+        scores = self.scores[places]
+        return type(self)(self.name, self.inputs, recoding.encoding, scores, counts)
+
+    def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
+        """Return all codes."""
+        labels = ["(missing)", *self.encoding.labels(kinds[self.inputs[0]]), "(unseen)"]
+        return LabelledCells(labels, self.scores, self.counts)
+
+    def with_cells(self, scores: Floats) -> Self:
+        """Return a table with other scores."""
+        counts = self.counts[:, : scores.shape[1]]
+        return type(self)(self.name, self.inputs, self.encoding, scores, counts)
+
     def formula(self) -> Cells:
         """Return the table as programs in other languages look it up."""
         return Cells([self.encoding.formula(self.inputs[0])], self.scores)
@@ -188,7 +212,7 @@ class TableTerm(Term):
         kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
         fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
         (place,) = input_places(fields["inputs"], schema)
-        if kind is Intervals and schema.categorical[place]:
+        if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:
             raise node.error(f"column {place} of the schema is categorical and has no intervals")
         encoding = kind.from_plain(fields[kind.key])
         shape = (encoding.n_codes + 2, n_classes)
