@@ -331,3 +331,13 @@ def test_a_damaged_file(tmp_path, key, value, message):
     file.write_text(json.dumps(document))
     with pytest.raises(ModelFormatError, match=message):
         load(file)
+
+
+def test_a_column_of_very_many_values_needs_no_matrix_of_all_of_them():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    frame = pd.DataFrame({"id": rng.integers(0, 10_000, n).astype(str), "x": rng.normal(size=n)})
+    y = (frame["x"] + rng.normal(size=n) > 0).astype(int)
+    dependence, sizes = conditional_dependence(read_training(frame, y, None, "from_dtype"))
+    assert sizes.tolist() == [255, 1]
+    assert abs(dependence[0, 1]) < 0.01

@@ -48,7 +48,8 @@ class DesignColumn(NamedTuple):
 
 def design_names(columns: Sequence[DesignColumn], terms: Sequence[Term]) -> list[str]:
     """Return the names of design columns."""
-    labels = {place: terms[place].codes().labels() for place, code in columns if code is not None}
+    coded = {place for place, code in columns if code is not None}
+    labels = {place: terms[place].codes().labels() for place in coded}
     out = []
     for place, code in columns:
         name = terms[place].name

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import block_diag, csr_array
 
 from lessnaive.models.solving import number_to_plain
 from lessnaive.plain import Node
@@ -28,6 +29,8 @@ _NONE = 1e-10
 _MOST = 1 - 1e-9
 # Dependences that are nearer than this are equal, and the order of the columns decides.
 _DIGITS = 10
+# Of a column with more values than this, the lightest are one: the products of all would be many.
+_MOST_VALUES = 256
 
 
 @dataclass(frozen=True)
@@ -122,15 +125,18 @@ def hybrid_path(training: Training) -> HybridPath:
     """
     dependence, sizes = conditional_dependence(training)
     width = len(sizes)
-    left = list(range(width))
+    own = dependence.sum(axis=1)  # of each column on those that are left
+    left = np.ones(width, dtype=bool)
     order: list[int] = []
     ignored = [0.0]
-    while left:
-        own = dependence[np.ix_(left, left)].sum(axis=1)
-        per_coefficient = np.where(sizes[left] > 0, own / np.maximum(sizes[left], 1), -np.inf)
-        place = int(np.argmin(np.round(per_coefficient, _DIGITS)))
+    for _ in range(width):
+        per_coefficient = np.where(sizes > 0, own / np.maximum(sizes, 1), -np.inf)
+        rounded = np.where(left, np.round(per_coefficient, _DIGITS), np.inf)
+        place = int(np.argmin(rounded))
         ignored.append(ignored[-1] + float(own[place]))
-        order.append(left.pop(place))
+        order.append(place)
+        left[place] = False
+        own -= dependence[:, place]
     kept = sizes.sum() - np.concatenate([[0], np.cumsum(sizes[order])])
     n_coefficients = (len(training.classes) - 1) * kept
     variance = _variance(n_coefficients, training.total_weight)
@@ -171,22 +177,28 @@ def conditional_dependence(training: Training) -> tuple[Floats, NDArray[np.int64
     total, within, starts = _products(training)
     whiteners = [_whitener(within[a:b, a:b], np.diag(total)[a:b]) for a, b in pairwise(starts)]
     sizes = np.array([whitener.shape[1] for whitener in whiteners], dtype=np.int64)
-    width, n_rows = len(sizes), training.total_weight
-    out = np.zeros((width, width))
-    for j in range(width):
-        left = whiteners[j].T @ within[starts[j] : starts[j + 1]]
-        for k in range(j + 1, width):
-            cross = left[:, starts[k] : starts[k + 1]] @ whiteners[k]
-            squares = np.minimum(_squared_singular_values(cross), _MOST)
-            information = -0.5 * np.log1p(-squares).sum()
-            out[j, k] = out[k, j] = information - sizes[j] * sizes[k] / (2 * n_rows)
+    whiten = block_diag(whiteners, format="csr")
+    white = whiten.T @ (whiten.T @ within).T  # correlations, as within is symmetric
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    squares = _squared_lengths(white, sizes)
+    information = -0.5 * np.log1p(-np.minimum(squares, _MOST))
+    wide = np.flatnonzero(sizes > 1)
+    for j, k in combinations(wide.tolist(), 2):  # others have one singular value, their length
+        cross = white[ends[j] : ends[j + 1], ends[k] : ends[k + 1]]
+        several = np.linalg.svd(cross, compute_uv=False) ** 2
+        information[j, k] = information[k, j] = -0.5 * np.log1p(-np.minimum(several, _MOST)).sum()
+    out = information - np.outer(sizes, sizes) / (2 * training.total_weight)
+    np.fill_diagonal(out, 0.0)
     return out, sizes
 
 
-def _squared_singular_values(matrix: Floats) -> Floats:
-    if min(matrix.shape) > 1:
-        return np.asarray(np.linalg.svd(matrix, compute_uv=False) ** 2)
-    return np.array([np.sum(matrix**2)])  # a vector has one, its length
+def _squared_lengths(matrix: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """Return the sum of squares of each block of a symmetric matrix, blocks of these sizes."""
+    total = len(matrix)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    belongs = csr_array((np.ones(total), (owner, np.arange(total))), shape=(len(sizes), total))
+    out = np.asarray(belongs @ (belongs @ matrix**2).T)
+    return 0.5 * (out + out.T)
 
 
 def _products(training: Training) -> tuple[Floats, Floats, list[int]]:
@@ -273,5 +285,12 @@ def _category(column: Column, weights: Floats | None) -> _Category:
     count[0] = 0.0
     seen = count > 0
     place = np.where(seen, np.cumsum(seen), 0)
-    shares = count[seen] / max(count.sum(), np.finfo(np.float64).tiny)
-    return _Category(place[rows], shares)
+    own = count[seen]
+    if len(own) > _MOST_VALUES:
+        heaviest = np.argsort(-own, kind="stable")[: _MOST_VALUES - 1]
+        kept = np.full(1 + len(own), _MOST_VALUES)
+        kept[0] = 0
+        kept[1 + np.sort(heaviest)] = np.arange(1, _MOST_VALUES)
+        place = kept[place]
+        own = np.bincount(place, count, 1 + _MOST_VALUES)[1:]
+    return _Category(place[rows], own / max(own.sum(), np.finfo(np.float64).tiny))
