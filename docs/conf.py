@@ -61,7 +61,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"lessnaive {release}"
 html_theme_options = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],

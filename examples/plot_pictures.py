@@ -29,31 +29,31 @@ model = LessNaiveClassifier().fit(X[:172], y[:172])
 # ------------------
 # Above 0 the value speaks for a class, below 0 against it. The band shows how sure the counts are,
 # the grey bars where the rows are.
-TermDisplay.from_estimator(model, "bill_length_mm")
+display = TermDisplay.from_estimator(model, "bill_length_mm")
 
 # %%
 # Names have a bar each, with the number of rows:
-TermDisplay.from_estimator(model, "island")
+display = TermDisplay.from_estimator(model, "island")
 
 # %%
 # Why this row
 # ------------
 # From the average bird to this one, the largest steps first, with the probability along the way.
-ExplanationDisplay.from_estimator(model, X[172:], row=0)
+display = ExplanationDisplay.from_estimator(model, X[172:], row=0)
 
 # %%
 # Which columns matter
 # --------------------
-ImportanceDisplay.from_estimator(model)
+display = ImportanceDisplay.from_estimator(model)
 
 # %%
 # Do the probabilities mean what they say?
 # ----------------------------------------
 # On rows that the model has not seen; on the diagonal they do.
-CalibrationDisplay.from_estimator(model, X[172:], y[172:], n_bins=5)
+display = CalibrationDisplay.from_estimator(model, X[172:], y[172:], n_bins=5)
 
 # %%
 # With ruler and pencil
 # ---------------------
 # The nomogram of naive Bayes: add up the points of all columns, and read off the probability.
-NomogramDisplay.from_estimator(NaiveBayes().fit(X, y), class_="Gentoo", against="Adelie")
+display = NomogramDisplay.from_estimator(NaiveBayes().fit(X, y), class_="Gentoo", against="Adelie")

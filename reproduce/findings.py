@@ -63,7 +63,10 @@ class Finding(NamedTuple):
     def _text(self, value: Value) -> str:
         if isinstance(value, str):
             return value
-        return "" if value is None or np.isnan(value) else f"{value:.{self.digits}f}"
+        if value is None or np.isnan(value):
+            return ""
+        tiny = 0 < abs(value) < 0.5 * 10.0**-self.digits
+        return f"{value:.1e}" if tiny else f"{value:.{self.digits}f}"
 
 
 @dataclass

@@ -109,7 +109,9 @@ def run(
         if (name, method, repetition) not in done
     ]
     with file.open("a") as handle:
-        for name, method, repetition in track(jobs, description="repetitions"):
+        for name, method, repetition in track(
+            jobs, description="repetitions", console=Console(stderr=True)
+        ):
             row: dict[str, Any] = {"data": name, "method": method, "repetition": repetition}
             row |= measure(method, name, repetition, options)
             handle.write(json.dumps(row) + "\n")

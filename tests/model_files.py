@@ -132,6 +132,9 @@ _MODELS = [
     ln.LessNaiveClassifier(class_weight={"u": 2.0}, monotonic_cst=None).fit(
         _X, ["u", "v", "w", "u", "v", "w"]
     ),
+    ln.fit_binned(
+        ln.NaiveBayes(), ln.MODLEncoder(special_values={"number": [2.0]}), _X, [1, 0, 1, 1, 0, 1]
+    ),
     ln.LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
         pd.concat([_X] * 120), np.tile([1, 0, 1, 1, 0, 0], 120) ^ (np.arange(720) % 7 == 0)
     ),

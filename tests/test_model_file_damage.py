@@ -196,7 +196,8 @@ ESTIMATORS = ", ".join(lessnaive.models.__all__)
         (drop(*TERMS, 3, "type"), "scorecard.terms[3]: the key 'type' is missing."),
         (put(*TERMS, 3, "type", "pickle"),
          "scorecard.terms[3].type: "
-         "expected one of table, groups, intervals, quadratic, linear, piecewise, pair, "
+         "expected one of table, groups, intervals, special_intervals, quadratic, linear, "
+         "piecewise, pair, "
          "got 'pickle'."),
         (put(*TERMS, 3, "type", "quadratic"), "scorecard.terms[3]: the key 'offset' is missing."),
         (put(*TERMS, 1, "inputs", [0]),

@@ -146,6 +146,7 @@ CHECKS = dict(
 
 def test_a_finding_is_five_cells():
     assert Finding("a", 0.5, 0.75, 0.625, 2).cells() == ["a", "0.50", "0.75", "0.62", "+0.12"]
+    assert Finding("a", 1.57e-6, 0.0, 1.0).cells() == ["a", "1.6e-06", "0.000", "1.000", "+1.000"]
     assert Finding("a", "better", 1.0, None).cells() == ["a", "better", "1.000", "", ""]
 
 

@@ -31,8 +31,12 @@ from lessnaive.datasets import load_penguins
 from lessnaive.reporting.page import packed
 from lessnaive.reporting.performance import class_curves, measure_performance
 from lessnaive.reporting.problems import find_problems
+from lessnaive.reporting.terms import describe_terms, typical_row
 from lessnaive.reporting.weights import describe_path, describe_weights
-from lessnaive.table import read_table
+from lessnaive.scorecard import Scorecard, TableTerm
+from lessnaive.scorecard.terms.special import SpecialIntervals
+from lessnaive.table import Schema, read_table
+from term_cases import example_card
 
 
 @pytest.fixture(scope="module")
@@ -334,6 +338,12 @@ def test_what_cannot_be_reported(penguins, model):
         ln.report("model")
     with pytest.raises(NotFittedError):
         ln.report(ln.NaiveBayes())
+    from sklearn.pipeline import make_pipeline
+
+    with pytest.raises(TypeError, match=r"got Pipeline: give its last step, pipeline\[-1\]"):
+        ln.report(make_pipeline(ln.NaiveBayes()))
+    with pytest.raises(ValueError, match="sample_weight"):
+        ln.report(model, X, y, sample_weight=np.full(len(X), -1.0))
     with pytest.raises(ValueError, match="y without X says nothing"):
         ln.report(model, y=y)
     with pytest.raises(ValueError, match="X has 344 rows and y has 3"):
@@ -393,3 +403,17 @@ import lessnaive, lessnaive.reporting.making, lessnaive.reporting
 assert callable(lessnaive.report) and lessnaive.report is lessnaive.reporting.report
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_typical_rows_of_every_kind_of_term():
+    card = example_card()
+    row = typical_row(card, None)
+    assert set(row) == {card.schema.names[place] for term in card.terms for place in term.inputs}
+    assert all(value is not None for value in row.values())
+    counts = np.array([[0.0], [1.0], [8.0], [2.0], [9.0], [0.0]])
+    apart = SpecialIntervals([1.0, 3.0], [-1.0])
+    term = TableTerm("x0", (0,), apart, np.zeros((6, 1)), counts)
+    schema = Schema.of(read_table([[1.0]]), "from_dtype")
+    special = Scorecard("Example", schema, np.array(["a"]), np.zeros(1), [term])
+    assert typical_row(special, None) == {"x0": 2.0}
+    assert [bar["drawing"]["labels"][-1] for bar in describe_terms(special)] == ["-1"]

@@ -20,7 +20,7 @@ from lessnaive.reporting.performance import measure_performance
 from lessnaive.reporting.problems import find_problems
 from lessnaive.reporting.terms import describe_terms, typical_row
 from lessnaive.reporting.weights import describe_path, describe_weights
-from lessnaive.table import Table, read_table
+from lessnaive.table import Table, read_table, read_weights
 from lessnaive.validation.drift import measure_drift
 from lessnaive.validation.measuring import training_weight
 
@@ -125,7 +125,7 @@ def report(
     if X is None and y is not None:
         raise ValueError("y without X says nothing: give both.")
     table = None if X is None else read_table(X)
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = None if table is None else read_weights(sample_weight, table.n_rows)
     labels = None if y is None or table is None else _labels(y, card.classes, table)
     performance = (
         None
@@ -165,8 +165,11 @@ def report(
 
 def _scorecard(model: Any) -> Any:
     if not isinstance(model, ScorecardClassifier):
+        is_pipeline = isinstance(getattr(model, "steps", None), list)
+        remedy = ": give its last step, pipeline[-1], and the table as that gets it"
         raise TypeError(
-            f"report shows a fitted classifier of lessnaive, got {type(model).__name__}."
+            f"report shows a fitted classifier of lessnaive, got {type(model).__name__}"
+            f"{remedy if is_pipeline else ''}."
         )
     return model._fitted_scorecard()
 

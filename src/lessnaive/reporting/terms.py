@@ -167,9 +167,9 @@ def _counted(term: Term, card: Scorecard) -> Any:
     if isinstance(encoding, Values):
         code = int(rows.argmax())
         return encoding.groups[code][0] if isinstance(encoding, Groups) else encoding.levels[code]
-    edges = encoding.breaks()
+    edges = np.asarray(getattr(encoding, "edges", ()), dtype=np.float64)
     if len(edges):
-        until = np.cumsum(rows)
+        until = np.cumsum(rows[: len(edges) + 1])  # values that are kept apart come after these
         k = int(np.searchsorted(until, 0.5 * until[-1]))
         # The first and the last interval have one end only.
         left, right = edges[max(k - 1, 0)], edges[min(k, len(edges) - 1)]
