@@ -42,6 +42,13 @@ def with_logistic(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Res
     return _with_points(ln.NBLogisticCV(numeric="modl").fit(train, y), test)
 
 
+def with_encoder(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Result:
+    import lessnaive as ln
+
+    model = ln.fit_binned(ln.AttributeWeightedNB(), ln.MODLEncoder(), train, y)
+    return _with_points(model, test)
+
+
 def with_optbinning(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Result:
     from optbinning import BinningProcess, Scorecard
 
@@ -76,6 +83,7 @@ def with_scorecardpy(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> 
 METHODS: dict[str, Callable[..., Result]] = {
     "NaiveBayes": with_naive_bayes,
     'NBLogisticCV(numeric="modl")': with_logistic,
+    "AttributeWeightedNB on MODLEncoder": with_encoder,
     "optbinning": with_optbinning,
     "scorecardpy": with_scorecardpy,
 }

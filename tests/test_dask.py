@@ -164,7 +164,7 @@ def test_a_worker_is_killed(three_workers, stage, tmp_path):
     killed = []
 
     def kill():
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 100  # a busy machine may take long to get there
         while time.monotonic() < deadline:
             at_it = sorted(int(file.name.rpartition("-")[2]) for file in tmp_path.iterdir())
             if at_it:
@@ -176,7 +176,7 @@ def test_a_worker_is_killed(three_workers, stage, tmp_path):
 
     thread = threading.Thread(target=kill)
     thread.start()
-    model = within(90, lambda: BaristaNB().fit(*table_in(7)))
+    model = within(150, lambda: BaristaNB().fit(*table_in(7)))
     thread.join()
     assert killed
     assert set(killed) < before

@@ -64,7 +64,8 @@ def test_drawings_are_the_scores(place, term):
 def _one_of_each(encoding) -> list:
     if hasattr(encoding, "edges"):
         edges = encoding.edges
-        return [edges[0] - 1, *((edges[1:] + edges[:-1]) / 2).tolist(), edges[-1] + 1]
+        inside = [edges[0] - 1.5, *((edges[1:] + edges[:-1]) / 2).tolist(), edges[-1] + 1.5]
+        return [*inside, *getattr(encoding, "special", [])]
     return [g[0] for g in encoding.groups] if hasattr(encoding, "groups") else encoding.levels
 
 

@@ -144,6 +144,15 @@ def test_summaries_find_bins_within_their_bound(method, missing):
     assert gap(exact, whole, table) == 0
 
 
+def test_exact_bins_that_do_not_fit_into_memory_are_found_from_summaries():
+    table, y = mixed_table(40_000, seed=3)
+    table = table[["size", "count"]]
+    with pytest.warns(UserWarning, match=r"Bins of 'size' are found from summaries of the parts"):
+        rough = fit_batches(NaiveBayes(), batches(table, y, 7), memory="1MB")
+    asked = fit_batches(NaiveBayes(), batches(table, y, 7), bins="summary")
+    assert gap(rough, asked, table) == 0
+
+
 def test_values_are_merged_in_a_tree_of_their_number():
     def tree(values):
         while len(values) > 1:

@@ -17,6 +17,7 @@ from lessnaive.encoding.binning import (
     Discretization,
     find_binnings,
 )
+from lessnaive.exceptions import warn_caller
 from lessnaive.scorecard.terms.encodings import Intervals
 from lessnaive.stream.numbers import NumberSummary, find_bins
 from lessnaive.table.parts import PartedTraining, join_rows
@@ -28,6 +29,8 @@ __all__ = ["column_run", "find_binnings_of_parts"]
 
 Floats = NDArray[np.float64]
 
+# What the search for bins in a column without equal values needs for a row, of a few classes.
+_BYTES_OF_ROW = 50
 # If of the first so many values more than this share differ, equal ones are not looked for.
 _LOOKED_AT = 2000
 _MANY = 0.5
@@ -64,7 +67,8 @@ def find_binnings_of_parts(
     numbers = [j for j, named in enumerate(categorical) if not named and numeric is not None]
     names = [j for j, named in enumerate(categorical) if named and group]
     out: dict[int, Binning] = {}
-    if numbers and not training.bins.exact:
+    forced = training.memory is not None and _BYTES_OF_ROW * training.n_rows > training.memory
+    if numbers and (forced or not training.bins.exact):
         assert numeric is not None
         found = _summarized(training, numbers, numeric, use_missing, n_bins)
         out.update(zip(numbers, found, strict=True))
@@ -151,6 +155,8 @@ def _summarized(
     """Return bins from merged summaries, with the counts of all rows."""
     summarize = partial(_summaries, places, training.bins.size)
     summaries = training.total(summarize, _merged_summaries)
+    if training.bins.exact:
+        _warn(training, [training.schema.names[j] for j in places], summaries)
     bins = find_bins(summaries, method, use_missing=use_missing, n_bins=n_bins)
     # The places of edges are near those of all rows; what is between them is counted exactly.
     edges = [_edges(binning) for binning in bins]
@@ -159,6 +165,25 @@ def _summarized(
         replace(binning, counts=table[1:], missing=table[0])
         for binning, table in zip(bins, tables, strict=True)
     ]
+
+
+def _warn(
+    training: PartedTraining, names: Sequence[str], summaries: Sequence[NumberSummary]
+) -> None:
+    """Say that exact bins do not fit into memory, if others are not the same."""
+    rough = [name for name, s in zip(names, summaries, strict=True) if not s.is_exact]
+    if not rough:
+        return
+    assert training.memory is not None
+    needed = _BYTES_OF_ROW * training.n_rows
+    more = f" and {len(rough) - 5} more" if len(rough) > 5 else ""
+    warn_caller(
+        f"Bins of {', '.join(map(repr, rough[:5]))}{more} are found from summaries of the parts: "
+        f"those of all values would need about {needed / 1e9:.2g} GB, more than the "
+        f"{training.memory / 1e9:.2g} GB that are allowed. Allow more memory, or ask for summaries "
+        "(bins='summary').",
+        UserWarning,
+    )
 
 
 def _edges(binning: Binning) -> Floats:

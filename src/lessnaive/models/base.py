@@ -209,7 +209,7 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit the model to a table in parts."""
         self._learn(training)
         if not all(term.is_counted for term in self.scorecard_.terms):
-            n_rows = int(training.sizes.sum())
+            n_rows = training.n_rows
             rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_OBSERVED)).astype(np.intp)
             some = training.take(rows)
             self.scorecard_.observe(some.table.columns, len(rows), some.weights)

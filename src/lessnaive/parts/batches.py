@@ -64,6 +64,8 @@ def fit_batches(
     bins : {"exact", "summary"}, default="exact"
         How bins of numeric columns are found: from all values, one column at a time, so that they
         are those of ``fit``; or from summaries of bounded size, which takes less time and memory.
+        All values of a column need about 50 bytes a row. If that is more than `memory`, summaries
+        are taken too, with a warning where that makes a difference.
     summary_size : int, default=10000
         The size m of a summary. Of n rows and C classes the rank of any edge is off by at most a
         share of C / m * log2(n / m), and mostly far less; what lies between edges is counted

@@ -146,10 +146,9 @@ class Cluster:
         if self.client.status != "running":
             return True  # another error
         try:
-            self._workers_now = set(self.client.nthreads())
+            return bool(self.client.nthreads())
         except Exception:
             return True  # the scheduler does not answer: another error
-        return bool(self._workers_now)
 
     def new_workers(self) -> tuple[list[str], int]:
         """Return the workers that have come since the last question, and how many there are."""

@@ -127,6 +127,11 @@ class PartedTraining:
     bins: BinSettings = BinSettings()
     memory: int | None = None
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.sizes.sum())
+
     def total(self, function: Callable[[Training], S], merge: Callable[[S, S], S]) -> S:
         """Return a sum over the rows."""
         return self.rows.total(function, merge)

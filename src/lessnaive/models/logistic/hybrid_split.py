@@ -197,8 +197,8 @@ def _squared_lengths(matrix: Floats, sizes: NDArray[np.int64]) -> Floats:
     total = len(matrix)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     belongs = csr_array((np.ones(total), (owner, np.arange(total))), shape=(len(sizes), total))
-    out = np.asarray(belongs @ (belongs @ matrix**2).T)
-    return 0.5 * (out + out.T)
+    out: Floats = np.asarray(belongs @ (belongs @ matrix**2).T)
+    return np.asarray(0.5 * (out + out.T))
 
 
 def _products(training: Training) -> tuple[Floats, Floats, list[int]]:

@@ -1,0 +1,373 @@
+"""Tables larger than memory should hold: time, memory and workers, beside dask-ml and Spark.
+
+    python benchmarks/scale.py make data        # 20,000,000 rows x 20 mixed columns in Parquet
+    python benchmarks/scale.py run data         # all runs, each in a process of its own
+    python benchmarks/scale.py grow             # CPU seconds by rows, columns and classes
+    python benchmarks/scale.py run data --only "out-of-core NaiveBayes" "2 workers BaristaNB"
+
+Times are wall-clock seconds, and the CPU seconds of the process and all its children, to which it
+matters little what other programs do at the time. Memory is the largest resident size of any one
+process ("own": without pages of mapped files). The peers count the same things in the same files:
+dask-ml's GaussianNB means and variances of the ten numeric columns, Spark MLlib's NaiveBayes
+(multinomial) the values of the ten categorical columns, one-hot encoded. They need dask-ml, and
+pyspark with Java (Debian: default-jre-headless).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+NUMERIC = [f"number{j}" for j in range(10)]
+CATEGORICAL = [f"text{j}" for j in range(10)]
+ROWS_OF_FILE = 1_000_000
+ROWS_OF_GROUP = 250_000
+
+
+def rows(n_rows: int, seed: int) -> pa.Table:
+    """Ten numeric columns, nine of them with hardly any equal values, and ten of names."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n_rows)
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(NUMERIC):
+        values = rng.normal(0.2 * (y - 1) * (j % 4), 1.0)
+        if j == 9:
+            values = np.floor(20 * values)
+        columns[name] = values
+    for j, name in enumerate(CATEGORICAL):
+        size = 4 * (j + 1)
+        codes = (rng.integers(0, size, n_rows) + (rng.random(n_rows) < 0.1 * (j % 3)) * y) % size
+        levels = pa.array([f"value {v}" for v in range(size)])
+        columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), levels).cast(
+            pa.string()
+        )
+    columns["target"] = pa.array(y, pa.int8())
+    return pa.table(columns)
+
+
+def make(folder: Path, n_rows: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, first in enumerate(range(0, n_rows, ROWS_OF_FILE)):
+        table = rows(min(ROWS_OF_FILE, n_rows - first), place)
+        parquet.write_table(table, folder / f"part{place:03}.parquet", row_group_size=ROWS_OF_GROUP)
+    size = sum(path.stat().st_size for path in folder.glob("*.parquet"))
+    print(f"{n_rows:,} rows in {folder}, {size / 1e9:.2f} GB")
+
+
+def out_of_core(name: str, folder: Path, **settings: Any) -> Any:
+    import lessnaive
+
+    def batches() -> Iterator[tuple[pa.Table, Any]]:
+        for path in sorted(folder.glob("*.parquet")):
+            for batch in parquet.ParquetFile(path).iter_batches(250_000, use_threads=False):
+                table = pa.Table.from_batches([batch])
+                yield table.drop_columns("target"), table.column("target").to_numpy()
+
+    bins = settings.pop("bins", "exact")
+    model = getattr(lessnaive, name)(**settings)
+    return lessnaive.fit_batches(model, batches, memory="1.2GB", bins=bins)
+
+
+def in_memory(name: str, folder: Path, **settings: Any) -> Any:
+    import lessnaive
+
+    table = parquet.read_table(sorted(folder.glob("*.parquet")))
+    y = table.column("target").to_numpy()
+    return getattr(lessnaive, name)(**settings).fit(table.drop_columns("target"), y)
+
+
+@contextmanager
+def cluster(n_workers: int) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs=50,
+        ) as started,
+        Client(started) as client,
+    ):
+        yield client
+
+
+def by_dask(n_workers: int, name: str, folder: Path, **settings: Any) -> Any:
+    import dask.dataframe as dd
+
+    import lessnaive
+
+    with cluster(n_workers) as client:
+        client.run(_warm)
+        CLOCK.start()
+        frame = dd.read_parquet(str(folder / "*.parquet"))
+        model = getattr(lessnaive, name)(**settings)
+        return model.fit(frame.drop(columns="target"), frame["target"])
+
+
+def _warm() -> None:
+    import pandas  # noqa: F401
+
+    import lessnaive.models.weighted.barista  # noqa: F401
+
+
+def dask_ml(n_workers: int, folder: Path) -> Any:
+    import dask
+    import dask.dataframe as dd
+    import pandas as pd
+    from dask_ml.naive_bayes import GaussianNB
+
+    with cluster(n_workers) as client:
+        client.run(_warm)
+        CLOCK.start()
+        read = partial(pd.read_parquet, columns=[*NUMERIC, "target"])
+        frame = dd.from_map(read, sorted(folder.glob("*.parquet")))
+        cells = frame.astype("float64").to_dask_array(lengths=True)
+        model = GaussianNB(classes=np.arange(3)).fit(cells[:, :-1], cells[:, -1])
+        model.theta_, model.sigma_ = dask.compute(model.theta_, model.sigma_)
+        return model
+
+
+def spark(n_threads: int, folder: Path) -> Any:
+    from pyspark.ml.classification import NaiveBayes
+    from pyspark.ml.feature import OneHotEncoder, StringIndexer, VectorAssembler
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master(f"local[{n_threads}]")
+        .config("spark.driver.memory", "4g")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    CLOCK.start()
+    frame = session.read.parquet(str(folder)).select(*CATEGORICAL, "target")
+    codes = [f"{name}_code" for name in CATEGORICAL]
+    indicators = [f"{name}_hot" for name in CATEGORICAL]
+    frame = StringIndexer(inputCols=CATEGORICAL, outputCols=codes).fit(frame).transform(frame)
+    hot = OneHotEncoder(inputCols=codes, outputCols=indicators, dropLast=False)
+    frame = hot.fit(frame).transform(frame)
+    frame = VectorAssembler(inputCols=indicators, outputCol="features").transform(frame)
+    model = NaiveBayes(labelCol="target", modelType="multinomial", smoothing=1.0).fit(frame)
+    theta = model.theta.toArray()
+    session.stop()
+    return theta
+
+
+def _ours(kind: Callable[..., Any], *first: Any, only: list[str], **settings: Any) -> Any:
+    """Fit ours out-of-core to the columns that a peer has."""
+    import lessnaive
+
+    def batches() -> Iterator[tuple[pa.Table, Any]]:
+        for path in sorted(first[0].glob("*.parquet")):
+            file = parquet.ParquetFile(path)
+            for batch in file.iter_batches(250_000, columns=[*only, "target"], use_threads=False):
+                table = pa.Table.from_batches([batch])
+                yield table.drop_columns("target"), table.column("target").to_numpy()
+
+    return lessnaive.fit_batches(kind(**settings), batches, memory="1.2GB")
+
+
+def gaussian_like_dask_ml(folder: Path) -> Any:
+    from lessnaive import NaiveBayes
+
+    how = {"numeric": "gaussian", "variance_prior": 0.0}
+    return _ours(NaiveBayes, folder, only=NUMERIC, **how)
+
+
+def counts_like_spark(folder: Path) -> Any:
+    from lessnaive import NaiveBayes
+
+    return _ours(NaiveBayes, folder, only=CATEGORICAL, smoothing="laplace")
+
+
+RUNS: dict[str, Callable[[Path], Any]] = {
+    "in memory NaiveBayes": lambda f: in_memory("NaiveBayes", f),
+    "in memory BaristaNB": lambda f: in_memory("BaristaNB", f),
+    "out-of-core NaiveBayes": lambda f: out_of_core("NaiveBayes", f),
+    "out-of-core NaiveBayes, summaries": lambda f: out_of_core("NaiveBayes", f, bins="summary"),
+    "out-of-core BaristaNB": lambda f: out_of_core("BaristaNB", f),
+    "1 worker NaiveBayes": lambda f: by_dask(1, "NaiveBayes", f),
+    "2 workers NaiveBayes": lambda f: by_dask(2, "NaiveBayes", f),
+    "1 worker BaristaNB": lambda f: by_dask(1, "BaristaNB", f),
+    "2 workers BaristaNB": lambda f: by_dask(2, "BaristaNB", f),
+    "numbers: ours, out-of-core": gaussian_like_dask_ml,
+    "numbers: dask-ml GaussianNB, 2 workers": lambda f: dask_ml(2, f),
+    "names: ours, out-of-core": counts_like_spark,
+    "names: Spark MLlib NaiveBayes, 2 threads": lambda f: spark(2, f),
+}
+
+
+class Clock:
+    """Time since the start, which a cluster sets back once its workers are there."""
+
+    def start(self) -> None:
+        """Begin anew."""
+        self._wall, self._cpu = time.perf_counter(), self._cpu_now()
+
+    def read(self) -> tuple[float, float]:
+        """Return wall-clock and CPU seconds."""
+        return time.perf_counter() - self._wall, self._cpu_now() - self._cpu
+
+    @staticmethod
+    def _cpu_now() -> float:
+        """CPU seconds of this process and of its children, dead or alive."""
+        own = time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+        return own + sum(_cpu_of(pid) for pid in _children(os.getpid()))
+
+
+def _children(pid: int) -> list[int]:
+    out = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            child = int(stat.parent.name)
+            out += [child, *_children(child)]
+    return out
+
+
+def _cpu_of(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _memory_of(pid: int) -> tuple[int, int]:
+    """Resident bytes of a process: all of them, and those that are its own and not of a file."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0, 0
+    found = dict(line.split()[:2] for line in lines if line.startswith(("VmRSS", "RssAnon")))
+    return int(found.get("VmRSS:", 0)) * 1024, int(found.get("RssAnon:", 0)) * 1024
+
+
+CLOCK = Clock()
+
+
+def one(name: str, folder: Path) -> None:
+    """Run one of them in this process, and print what it took as JSON."""
+    peak = [0, 0]
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            for pid in [os.getpid(), *_children(os.getpid())]:
+                for place, size in enumerate(_memory_of(pid)):
+                    peak[place] = max(peak[place], size)
+
+    threading.Thread(target=watch, daemon=True).start()
+    CLOCK.start()
+    load = os.getloadavg()[0]
+    cpu: list[float] = []
+    model = RUNS[name](folder)
+    cpu += CLOCK.read()
+    done.set()
+    n_rows = sum(parquet.ParquetFile(path).metadata.num_rows for path in folder.glob("*.parquet"))
+    out = {
+        "run": name,
+        "seconds": cpu[0],
+        "cpu": cpu[1],
+        "peak": peak[0] / 1e9,
+        "own": peak[1] / 1e9,
+        "rows": n_rows,
+        "load": load,
+        "n_iter": getattr(model, "n_iter_", None),
+    }
+    print(json.dumps(out))
+
+
+def run(folder: Path, names: list[str]) -> None:
+    header = ("seconds", "CPU s", "rows/s", "peak GB", "own GB", "load")
+    print(f"{'':42} {'{:>8} {:>8} {:>10} {:>8} {:>7} {:>5}'.format(*header)}")
+    for name in names:
+        command = [sys.executable, __file__, "one", str(folder), "--only", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{name:42} failed: {done.stderr.strip().splitlines()[-1:]}", flush=True)
+            continue
+        found = json.loads(done.stdout.strip().splitlines()[-1])
+        rate = found["rows"] / found["seconds"]
+        print(
+            f"{name:42} {found['seconds']:8.1f} {found['cpu']:8.1f} {rate:10,.0f} "
+            f"{found['peak']:8.2f} {found['own']:7.2f} {found['load']:5.1f}",
+            flush=True,
+        )
+
+
+def grow() -> None:
+    """Print the CPU seconds of out-of-core fits by rows, columns and classes."""
+    from lessnaive import BaristaNB, NaiveBayes, fit_batches
+
+    base = {"rows": 200_000, "columns": 20, "classes": 3}
+    sizes = {"rows": [200_000, 400_000, 800_000], "columns": [20, 40, 80], "classes": [3, 6, 12]}
+    header = ("rows", "columns", "classes", "NaiveBayes", "BaristaNB", "iteration")
+    print("{:>9} {:>8} {:>8} {:>11} {:>10} {:>9}".format(*header))
+    for what, values in sizes.items():
+        for value in values:
+            size = {**base, what: value}
+            rng = np.random.default_rng(0)
+            y = rng.integers(0, size["classes"], size["rows"])
+            half = size["columns"] // 2
+            cells = rng.normal(0.1 * y[:, None] * (np.arange(half) % 3), 1.0)
+            names = (rng.integers(0, 10, (size["rows"], half)) + (y[:, None] > 1)) % 10
+            table = np.hstack([cells, names])
+
+            def batches(table: Any = table, y: Any = y) -> Iterator[tuple[Any, Any]]:
+                for first in range(0, len(y), 100_000):
+                    yield table[first : first + 100_000], y[first : first + 100_000]
+
+            seconds, categorical = [], list(range(half, 2 * half))
+            for kind in (NaiveBayes, BaristaNB):
+                start = time.process_time()
+                model = fit_batches(kind(categorical_features=categorical), batches)
+                seconds.append(time.process_time() - start)
+            each = seconds[1] / model.n_iter_
+            print(
+                f"{size['rows']:9,} {size['columns']:8} {size['classes']:8} {seconds[0]:11.2f} "
+                f"{seconds[1]:10.2f} {each:9.2f}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    raw = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("what", choices=["make", "run", "one", "grow"])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("data"))
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--only", nargs="*", default=list(RUNS))
+    given = parser.parse_args()
+    if given.what == "make":
+        make(given.folder, given.rows)
+    elif given.what == "grow":
+        grow()
+    elif given.what == "one":
+        one(given.only[0], given.folder)
+    else:
+        run(given.folder, given.only)
+
+
+if __name__ == "__main__":
+    main()
