@@ -90,7 +90,7 @@ def held_out(model) -> np.ndarray:
 def chosen(model) -> list[float]:
     """What was chosen."""
     if isinstance(model, LessNaiveClassifier):
-        return [member.penalty for member in model.members_]
+        return [member.penalty for member in model.members_ if member.penalty is not None]
     names = ("l1_", "l2_", "lam_", "chosen_", "lr_features_", "support_")
     return [np.asarray(getattr(model, name)).tolist() for name in names if hasattr(model, name)]
 

@@ -5,18 +5,21 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import softmax
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from lessnaive import EmptyColumnWarning, LessNaiveClassifier, TableError, _core, datasets
-from lessnaive.models.additive import ensemble
+from lessnaive.models.additive import ensemble, members
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.members import MEMBERS
-from lessnaive.models.additive.path import centred, fit_member
+from lessnaive.models.additive.path import fit_member
+from lessnaive.models.additive.scores import centred
+from lessnaive.models.additive.stacking import stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table.training import read_training
 from lessnaive.validation.cross_validation import split_rows
@@ -89,7 +92,7 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
         monkeypatch.setattr(ensemble, name, keep)
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert len(model.pairs_) == 3
-    assert [m.name for m in model.members_] == ["smooth", "steps", "freed", "tables", "trees"]
+    assert [m.name for m in model.members_] == [*(m.name for m in MEMBERS), "tables", "trees"]
     inputs = inputs_of(X, y)
     weights = {m.name: m.weight for m in model.members_}
     total = np.zeros((len(y), n_classes))
@@ -176,7 +179,7 @@ def test_weight_two_is_the_row_twice(class_weight):
     twice = [
         (np.flatnonzero(fold[places] != f), np.flatnonzero(fold[places] == f)) for f in range(3)
     ]
-    options = {"class_weight": class_weight, "tol": 1e-12, "pairs": 0}
+    options = {"class_weight": class_weight, "tol": 1e-14, "pairs": 0}
     weighted = LessNaiveClassifier(cv=folds, **options).fit(X, y, sample_weight=times)
     repeated = LessNaiveClassifier(cv=twice, **options).fit(X.iloc[places], y[places])
     np.testing.assert_allclose(
@@ -294,7 +297,7 @@ def test_penguins():
 def test_without_folds_nothing_is_chosen():
     X, y = mixed(100)
     found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
-    assert [m.weight for m in found.members] == pytest.approx([1 / 3] * 3)
+    assert [m.weight for m in found.members] == pytest.approx([1 / 5] * 5)
     assert found.log_loss is None
 
 
@@ -306,3 +309,47 @@ def test_pairs_by_the_segments_of_curves_score_the_same(n_classes, monkeypatch):
     found = model.predict_joint_log_proba(X)
     monkeypatch.setattr(SharedCodes, "add_curve", lambda *args: None)
     np.testing.assert_array_equal(model.predict_joint_log_proba(X), found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_weights_of_members_are_those_that_another_solver_finds(n_classes):
+    rng = np.random.default_rng(n_classes)
+    labels = rng.integers(0, n_classes, 200).astype(np.int32)
+    weights = rng.uniform(0.5, 2.0, 200)
+    good = 2.0 * np.eye(n_classes)[labels] + rng.normal(size=(200, n_classes))
+    scores = [good + rng.normal(size=good.shape), good, -good, rng.normal(size=good.shape)]
+    toward = np.array([0.4, 0.2, 0.2, 0.2])
+
+    def objective(v):
+        logs = log_softmax(sum(w * s for w, s in zip(v, scores, strict=True)), axis=1)
+        loss = -(weights * logs[np.arange(200), labels]).sum()
+        return loss + 5.0 * ((v - toward) ** 2).sum()
+
+    found = stack(scores, labels, weights, toward.tolist())
+    other = minimize(objective, toward, bounds=[(0, None)] * 4, method="trust-constr", tol=1e-10)
+    np.testing.assert_allclose(found, other.x, atol=1e-4)
+    assert found[2] == 0
+    assert objective(found) <= objective(other.x) + 1e-8
+
+
+def test_members_that_would_be_equal_are_fitted_once():
+    X, y = mixed(300)
+    text = X.astype({"flag": str}).select_dtypes(exclude="number")
+    model = LessNaiveClassifier(pairs=0).fit(text, y)
+    assert [m.name for m in model.members_] == ["smooth", "freed"]
+
+
+def test_very_wide_tables_get_fewer_members_and_no_pairs(monkeypatch):
+    for module in (members, ensemble):
+        monkeypatch.setattr(module, "MANY_COLUMNS", 3)
+    model = LessNaiveClassifier().fit(*xor())
+    assert [m.name for m in model.members_] == ["lines", "freed"]
+    assert model.pairs_ == []
+
+
+def test_pairs_must_gain_more_than_the_error_of_the_gain():
+    rng = np.random.default_rng(0)
+    ones = np.ones(400)
+    assert ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 1.0)
+    assert not ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 30.0)  # less than 0.5 %
+    assert not ensemble._pays(rng.permutation(np.repeat([0.91, -0.89], 200)), ones, 1.0)

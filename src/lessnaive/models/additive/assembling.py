@@ -13,7 +13,7 @@ from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design
 from lessnaive.models.additive.monotone import without_rounding
 from lessnaive.models.additive.pair_models import BoostedPairs
-from lessnaive.models.additive.path import centred
+from lessnaive.models.additive.scores import centred
 from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
 from lessnaive.scorecard.terms import Term
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
-from lessnaive.models.additive.basis import Bins, quantile_cuts
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Solution, encode
-from lessnaive.models.additive.members import MEMBERS, main_pieces
+from lessnaive.models.additive.members import (
+    MANY_COLUMNS,
+    main_pieces,
+    members_for,
+    steps_and_line,
+)
 from lessnaive.models.additive.pair_choice import Pair, choose_pairs
 from lessnaive.models.additive.pair_models import BINS, LEVELS, boost_pairs, fit_tables
-from lessnaive.models.additive.path import (
-    FittedMember,
-    Folds,
-    fit_member,
-    log_losses,
-)
+from lessnaive.models.additive.path import FittedMember, Folds, fit_member
+from lessnaive.models.additive.scores import log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
@@ -33,7 +33,9 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 500.0, 0.005
+_FEWEST_ROWS, _LEAST_GAIN = 100.0, 0.005
+# The gain must be larger than so many standard errors.
+_ERRORS = 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 
@@ -44,7 +46,7 @@ class MemberReport(NamedTuple):
     Attributes
     ----------
     name : str
-        "smooth", "steps" or "freed"; with pairs also "tables" and "trees".
+        "smooth", "bends", "lines", "steps" or "freed"; with pairs also "tables" and "trees".
     penalty : float or None
         The penalty that was chosen; None for trees.
     weight : float
@@ -133,10 +135,11 @@ def fit_ensemble(
     Rows that are in no fold take part in the last fits only.
     """
     some, folds = _covered(inputs, folds)
+    kinds, shares = members_for(inputs)
 
     def fitted(place: int) -> FittedMember:
         return fit_member(
-            MEMBERS[place],
+            kinds[place],
             inputs,
             some,
             folds,
@@ -145,20 +148,19 @@ def fit_ensemble(
             step=step,
         )
 
-    members = side_by_side(fitted, [(place,) for place in range(len(MEMBERS))], settings.n_jobs)
+    members = side_by_side(fitted, [(place,) for place in range(len(kinds))], settings.n_jobs)
     assembly = Assembly(inputs)
     solutions = [member.solution for member in members]
-    equal = [1.0 / len(members)] * len(members)
     if not folds:
-        for member, weight in zip(members, equal, strict=True):
+        for member, weight in zip(members, shares, strict=True):
             assembly.add_design(member.design, member.solution.parameters, weight)
         reports = [
-            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, equal, strict=True)
+            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, shares, strict=True)
         ]
         return Ensemble(assembly, reports, [], None, solutions)
     judge = _Judge(some, folds)
     held_out = [member.held_out[judge.rows] for member in members]
-    weights, honest = judge.stack(held_out, equal)
+    weights, honest = judge.stack(held_out, shares)
     together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
     with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest)
     share = 1.0 if with_pairs is None else with_pairs.weights[0]
@@ -209,14 +211,15 @@ def _add_pairs(
     honest: Floats,
 ) -> _WithPairs | None:
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
-    if not settings.pairs or len(inputs.columns) < 2 or judge.weights.sum() < _FEWEST_ROWS:
+    few_rows = judge.weights.sum() < _FEWEST_ROWS
+    if not settings.pairs or few_rows or not 2 <= len(inputs.columns) <= MANY_COLUMNS:
         return None
     scores = np.zeros((some.n_rows, some.n_classes))
     scores[judge.rows] = together
     judged = np.zeros(some.n_rows, dtype=bool)
     judged[judge.rows] = True
     coarse = coarse_columns(some, BINS[-1], LEVELS)
-    pieces = main_pieces(inputs, lambda c: [Bins(c.place, quantile_cuts(c, 20), 0.1, 5.0)])
+    pieces = main_pieces(inputs, steps_and_line)
     mains = (pieces, encode(pieces, some))
 
     def chosen(rows: Rows) -> list[Pair]:
@@ -233,8 +236,8 @@ def _add_pairs(
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
-    best = judge.loss(np.einsum("mnk,m->nk", np.stack(held_out), weights))
-    if best > (1 - _LEAST_GAIN) * judge.loss(together):
+    gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
+    if not _pays(gains, judge.weights, judge.loss(honest)):
         return None
 
     def add_to(assembly: Assembly) -> None:
@@ -248,3 +251,10 @@ def _add_pairs(
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
     return _WithPairs(weights, pairs, reports, judge.loss(with_pairs), tables.solution, add_to)
+
+
+def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
+    """Whether rows gain by pairs: a share of the loss, and more than the error of the mean."""
+    mean = float(weights @ gains / weights.sum())
+    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / float(weights.sum())
+    return mean > max(_LEAST_GAIN * loss, _ERRORS * error)

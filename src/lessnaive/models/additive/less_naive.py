@@ -48,10 +48,12 @@ class LessNaiveClassifier(ScorecardClassifier):
     .. math::
         s_c(x) = b_c + \sum_j f_{jc}(x_j) + \sum_{(j, k)} g_{jkc}(x_j, x_k),
 
-    and a softmax makes probabilities of the scores. No parameter needs setting. Three additive
+    and a softmax makes probabilities of the scores. No parameter needs setting. Five additive
     models are fitted and added up, with weights v of 0 or more,
 
     - *smooth*: curves that are straight between ten knots;
+    - *bends*: curves that are straight between four knots;
+    - *lines*: straight lines;
     - *steps*: twenty bins of about equal weight, plus a straight line;
     - *freed*: naive Bayes with the bins that MODL finds, one weight per column, and then each score
       freed from its place at a price;
@@ -63,11 +65,12 @@ class LessNaiveClassifier(ScorecardClassifier):
         + \frac{\lambda}{2} \sum_p f_p (W_{p+1} - W_p)^2 ,
 
     where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
-    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/3)^2`. If there are rows enough, pairs
+    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 100 rows on, pairs
     are looked for in what the columns alone leave unexplained; tables of the pairs and trees that
     look at one pair each are added in the same way, and are used if the log-loss of held-out rows
-    falls by 0.5 % or more. Everything is then written as one scorecard, in which what a pair says
-    about one of its columns alone is part of the curve of that column.
+    falls by 0.5 % or more, and by more than its standard error. Everything is then written as one
+    scorecard, in which what a pair says about one of its columns alone is part of the curve of that
+    column.
 
     Missing values are a value of their own where there were some in training, and add nothing
     where there were none. Values never seen add nothing.
@@ -140,7 +143,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     >>> X, y = datasets.load_penguins()
     >>> model = LessNaiveClassifier().fit(X, y)
     >>> [member.name for member in model.members_]
-    ['smooth', 'steps', 'freed']
+    ['smooth', 'bends', 'lines', 'steps', 'freed']
     >>> model.cv_log_loss_ < 0.05
     True
     >>> X.columns[model.importances_.argmax()]

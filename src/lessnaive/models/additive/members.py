@@ -1,6 +1,8 @@
-"""The three additive models that LessNaiveClassifier adds up.
+"""The additive models that LessNaiveClassifier adds up.
 
 - *smooth*: curves with ten knots.
+- *bends*: curves with four knots.
+- *lines*: straight lines.
 - *steps*: twenty bins and a straight line.
 - *freed*: naive Bayes with bins that MODL finds, weighted by column, then freed: each score may
   leave its place at a price.
@@ -9,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +30,23 @@ from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.naive_tables import naive_tables
 
-__all__ = ["MEMBERS", "Member", "centred_target", "main_pieces"]
+__all__ = [
+    "MANY_COLUMNS",
+    "MEMBERS",
+    "Member",
+    "centred_target",
+    "main_pieces",
+    "members_for",
+    "steps_and_line",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# MODL looks at no more rows than this.
-_MOST_BINNED = 100_000
+#: Tables with more columns than this get fewer members and no pairs, to end in reasonable time.
+MANY_COLUMNS = 5000
+# MODL looks at no more rows than this, and at all ways to cut no more parts than this.
+_MOST_BINNED, _EXACT_PARTS = 100_000, 64
 
 
 class Member:
@@ -92,12 +105,12 @@ def centred_target(tables: list[Floats], n_outputs: int) -> Floats:
     return target[:, 1:] - target[:, :1] if n_outputs == 1 else target
 
 
-def _smooth(column: Numbers) -> list[Piece]:
-    hat = hat_of(column, 10, penalty=0.03, fusion=1.0)
+def _curve(column: Numbers, n_knots: int) -> list[Piece]:
+    hat = hat_of(column, n_knots, penalty=0.03, fusion=1.0)
     return [] if hat is None else [hat]
 
 
-def _steps(column: Numbers) -> list[Piece]:
+def _line(column: Numbers, penalty: float) -> list[Piece]:
     # Scaled first, so that squares do not overflow.
     size = float(np.abs(column.distinct).max())
     scaled = column.values / size
@@ -105,10 +118,14 @@ def _steps(column: Numbers) -> list[Piece]:
     known = scaled[~np.isnan(scaled)]
     mean = float(np.average(known, weights=w))
     deviation = float(np.sqrt(np.average((known - mean) ** 2, weights=w)))
-    pieces: list[Piece] = [Bins(column.place, quantile_cuts(column, 20), 0.1, 5.0)]
-    if deviation > 1e-12 * abs(mean) and size <= LARGEST_ON_A_CURVE:
-        pieces.append(Line(column.place, mean * size, deviation * size, 0.3))
-    return pieces
+    if deviation <= 1e-12 * abs(mean) or size > LARGEST_ON_A_CURVE:
+        return []
+    return [Line(column.place, mean * size, deviation * size, penalty)]
+
+
+def steps_and_line(column: Numbers) -> list[Piece]:
+    """Return twenty bins and a straight line."""
+    return [Bins(column.place, quantile_cuts(column, 20), 0.1, 5.0), *_line(column, 0.3)]
 
 
 def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
@@ -119,7 +136,8 @@ def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
     some = rows[:: max(1, -(-len(rows) // _MOST_BINNED))]
     weights = None if inputs.weights is None else inputs.weights[some]
     values = [column.values[some] for column in columns]
-    found = _core.discretize(values, inputs.labels[some], weights, inputs.n_classes, True, False)
+    labels, n_classes = inputs.labels[some], inputs.n_classes
+    found = _core.discretize(values, labels, weights, n_classes, True, False, _EXACT_PARTS)
     return {
         column.place: np.asarray(bins[0], dtype=np.float64)
         for column, bins in zip(columns, found, strict=True)
@@ -128,7 +146,23 @@ def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
 
 #: The members, in the order of ``members_``.
 MEMBERS: tuple[Member, ...] = (
-    Member("smooth", _smooth),
-    Member("steps", _steps),
+    Member("smooth", partial(_curve, n_knots=10)),
+    Member("bends", partial(_curve, n_knots=4)),
+    Member("lines", partial(_line, penalty=1.0)),
+    Member("steps", steps_and_line),
     FreedNaiveBayes(),
 )
+
+
+def members_for(inputs: Inputs) -> tuple[list[Member], list[float]]:
+    """Return the members for a table, and where their weights are pulled to.
+
+    Without numbers that vary, all but freed naive Bayes have the same parameters: one stands for
+    the others. Tables with very many columns get straight lines and freed naive Bayes only.
+    """
+    equal = 1.0 / len(MEMBERS)
+    if not any(isinstance(c, Numbers) and len(c.distinct) > 1 for c in inputs.columns):
+        return [MEMBERS[0], MEMBERS[-1]], [1.0 - equal, equal]
+    if len(inputs.columns) > MANY_COLUMNS:
+        return [member for member in MEMBERS if member.name in ("lines", "freed")], [0.5, 0.5]
+    return list(MEMBERS), [equal] * len(MEMBERS)

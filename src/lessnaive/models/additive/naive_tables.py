@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+
+from lessnaive.models.additive.scores import softmax_logs
 
 __all__ = ["column_weights", "naive_tables"]
 
@@ -88,14 +89,15 @@ def column_weights(evidence: Floats, labels: NDArray[np.int32], w: Floats) -> Fl
     rows = np.arange(n_rows)
     total = w.sum()
 
+    flat = evidence.reshape(d, n_rows * n_classes)
+
     def objective(z: Floats) -> tuple[float, Floats]:
-        scores = np.einsum("dnk,d->nk", evidence, z[:d]) + z[d:]
-        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        logs = softmax_logs((z[:d] @ flat).reshape(n_rows, n_classes) + z[d:])
         residuals = np.exp(logs)
         residuals[rows, labels] -= 1.0
         residuals *= w[:, None]
-        value = z[:d].sum() - np.einsum("n,n->", w, logs[rows, labels])
-        slope = np.einsum("nk,dnk->d", residuals, evidence) + 1.0
+        value = z[:d].sum() - w @ logs[rows, labels]
+        slope = flat @ residuals.ravel() + 1.0
         return value / total, np.concatenate([slope, residuals.sum(axis=0)]) / total
 
     start = np.log(np.bincount(labels, w, minlength=n_classes) + 0.5)
@@ -105,7 +107,7 @@ def column_weights(evidence: Floats, labels: NDArray[np.int32], w: Floats) -> Fl
         jac=True,
         method="L-BFGS-B",
         bounds=[(0, None)] * d + [(None, None)] * n_classes,
-        options={"maxiter": 150, "ftol": 1e-6},
+        options={"maxiter": 150, "ftol": 1e-8},
     )
     return np.asarray(found.x[:d])
 

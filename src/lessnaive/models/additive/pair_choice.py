@@ -14,7 +14,7 @@ from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.monotone import make_fit
-from lessnaive.models.additive.path import softmax_logs
+from lessnaive.models.additive.scores import softmax_logs
 
 __all__ = ["choose_pairs", "pair_pieces"]
 

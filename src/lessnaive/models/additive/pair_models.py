@@ -15,7 +15,8 @@ from lessnaive.models.additive.columns import Inputs, Numbers
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Pair, pair_pieces
-from lessnaive.models.additive.path import Folds, centred, penalty_path
+from lessnaive.models.additive.path import Folds, penalty_path
+from lessnaive.models.additive.scores import centred
 
 __all__ = ["BoostedPairs", "TablesOfPairs", "boost_pairs", "fit_tables"]
 
@@ -60,7 +61,10 @@ def fit_tables(
     """
     numeric = any(isinstance(column, Numbers) for column in inputs.columns)
     found = [
-        (*_path(some, folds, mains, pairs_of_folds, coarse_columns(some, n_bins, LEVELS)), n_bins)
+        (
+            *_path(some, folds, mains, pairs_of_folds, coarse_columns(some, n_bins, LEVELS), tol),
+            n_bins,
+        )
         for n_bins in (BINS if numeric else BINS[:1])
     ]
     _, penalty, held_out, n_bins = min(found, key=lambda each: each[0])
@@ -77,6 +81,7 @@ def _path(
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
     pairs_of_folds: Sequence[Sequence[Pair]],
     coarse: list[Coarse],
+    tol: float,
 ) -> tuple[float, float, Floats]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
     labels, n_classes = inputs.labels, inputs.n_classes
@@ -88,7 +93,7 @@ def _path(
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     best = np.inf
     kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
-    for lam, loss, scores, _ in penalty_path(fits, tests, inputs, folds, _PENALTIES):
+    for lam, loss, scores, _ in penalty_path(fits, tests, inputs, folds, _PENALTIES, tol):
         if loss >= best:
             break
         best, kept = loss, (lam, scores)

@@ -13,15 +13,13 @@ from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
 from lessnaive.models.additive.monotone import make_fit
+from lessnaive.models.additive.scores import centred, log_losses
 
 __all__ = [
     "PENALTIES",
     "FittedMember",
-    "centred",
     "fit_member",
-    "log_losses",
     "penalty_path",
-    "softmax_logs",
 ]
 
 Floats = NDArray[np.float64]
@@ -32,9 +30,9 @@ Folds = Sequence[tuple[Rows, Rows]]
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 # A path ends after so many penalties that did not lower the loss of held-out rows by this share.
 _PATIENCE, _LEAST_GAIN = 2, 1e-4
-# In folds a search ends when a step promises less than this share of the loss of held-out rows, or
-# after so many steps.
-FOLD_TOL, FOLD_STEPS = 5e-4, 30
+# In folds a search ends when a step promises less than so many times `tol`, as a share of the loss
+# of held-out rows, or after so many steps.
+_LOOSER, FOLD_STEPS = 5e4, 30
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def fit_member(
         blocks = encode(own.pieces, some) if encoded is None else encoded
         fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    penalty, held_out, states = _choose(fits, tests, some, folds, step)
+    penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
     if design is None:
         design = member.design(inputs, everything)
     if encoded is None or some is not inputs:
@@ -100,6 +98,7 @@ def _choose(
     tests: Sequence[_core.AdditiveRows],
     inputs: Inputs,
     folds: Folds,
+    tol: float,
     step: Callable[[], None],
 ) -> tuple[float, Floats, list[Floats]]:
     """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
@@ -111,7 +110,7 @@ def _choose(
     if not folds:
         return kept
     best, worse = np.inf, 0
-    for lam, loss, scores, states in penalty_path(fits, tests, inputs, folds, PENALTIES):
+    for lam, loss, scores, states in penalty_path(fits, tests, inputs, folds, PENALTIES, tol):
         if loss < best * (1 - _LEAST_GAIN):
             best, worse, kept = loss, 0, (lam, scores, states)
         else:
@@ -128,6 +127,7 @@ def penalty_path(
     inputs: Inputs,
     folds: Folds,
     penalties: Sequence[float],
+    tol: float,
 ) -> Iterator[tuple[float, float, Floats, list[Floats]]]:
     """Yield each penalty, the loss of held-out rows, their scores, and the parameters of the folds.
 
@@ -141,7 +141,7 @@ def penalty_path(
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
             start = states[place]
             guess = start + moves[place] if lam < penalties[0] else start
-            found = fit.solve(lam, guess, tol=FOLD_TOL * lowest, max_iter=FOLD_STEPS)
+            found = fit.solve(lam, guess, tol=_LOOSER * tol * lowest, max_iter=FOLD_STEPS)
             moves[place] = found.parameters - start
             states[place] = found.parameters
             out = np.empty((len(test), inputs.n_outputs))
@@ -150,24 +150,6 @@ def penalty_path(
         loss = mean_loss(scores, inputs, folds)
         lowest = min(lowest, loss)
         yield lam, loss, scores, list(states)
-
-
-def centred(scores: Floats) -> Floats:
-    """Return scores of the outputs as scores of all classes, with mean 0 in each row."""
-    if scores.shape[1] == 1:
-        return np.hstack([-0.5 * scores, 0.5 * scores])
-    return np.asarray(scores - scores.mean(axis=1, keepdims=True))
-
-
-def softmax_logs(scores: Floats) -> Floats:
-    """Return log-probabilities of the classes."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
-def log_losses(scores: Floats, labels: NDArray[np.int32]) -> Floats:
-    """Return the log-loss of each row."""
-    return -softmax_logs(scores)[np.arange(len(labels)), labels]
 
 
 def mean_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:

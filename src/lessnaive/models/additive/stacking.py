@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 
-from lessnaive.models.additive.path import softmax_logs
+from lessnaive.models.additive.scores import softmax_logs
 
 __all__ = ["stack"]
 
@@ -16,6 +17,8 @@ Floats = NDArray[np.float64]
 
 # What the squared distance of a weight from where it is pulled to costs.
 _PULL = 5.0
+# Steps of Newton's method end when one promises less than this share of the objective.
+_MOST_STEPS, _ENOUGH = 50, 1e-15
 
 
 def stack(
@@ -40,18 +43,37 @@ def stack(
     array of shape (n_models,)
     """
     models, goal = np.stack(scores), np.asarray(toward)
-    rows = np.arange(len(labels))
     w = np.ones(len(labels)) if weights is None else weights
+    now = goal
+    value, gradient, hessian = _expansion(models, labels, w, now, goal)
+    for _ in range(_MOST_STEPS):
+        # The minimum of the quadratic expansion over weights of 0 or more.
+        root = np.linalg.cholesky(hessian)
+        best, _ = nnls(root.T, solve_triangular(root, hessian @ now - gradient, lower=True))
+        step = best - now
+        promised = -float(gradient @ step) / 2
+        if promised <= _ENOUGH * max(value, 1.0):
+            return np.asarray(best)
+        share = 1.0
+        while share > 1e-6:
+            tried = _expansion(models, labels, w, now + share * step, goal)
+            if tried[0] <= value - 1e-4 * share * promised:
+                break
+            share /= 2
+        now, (value, gradient, hessian) = now + share * step, tried
+    return np.asarray(now)
 
-    def objective(v: Floats) -> tuple[float, Floats]:
-        logs = softmax_logs(np.einsum("mnk,m->nk", models, v))
-        residuals = np.exp(logs)
-        residuals[rows, labels] -= 1.0
-        residuals *= w[:, None]
-        away = v - goal
-        value = -np.einsum("n,n->", w, logs[rows, labels]) + _PULL * (away * away).sum()
-        return value, np.einsum("nk,mnk->m", residuals, models) + 2 * _PULL * away
 
-    bounds = [(0, None)] * len(models)
-    found = minimize(objective, goal, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(found.x)
+def _expansion(
+    models: Floats, labels: NDArray[np.int32], w: Floats, v: Floats, goal: Floats
+) -> tuple[float, Floats, Floats]:
+    """Return the objective, its gradient and its Hessian."""
+    logs = softmax_logs(np.einsum("mnk,m->nk", models, v))
+    p = np.exp(logs)
+    away = v - goal
+    value = -float(np.einsum("n,n->", w, logs[np.arange(len(labels)), labels]))
+    means = np.einsum("nk,mnk->mn", p, models)
+    own = models[:, np.arange(len(labels)), labels]
+    flat = (models * np.sqrt(p * w[:, None])).reshape(len(models), -1)
+    hessian = flat @ flat.T - (means * w) @ means.T + 2 * _PULL * np.eye(len(v))
+    return value + _PULL * float(away @ away), (means - own) @ w + 2 * _PULL * away, hessian
