@@ -12,7 +12,7 @@ import pytest
 _PROGRAM = """
 import os, signal, sys, threading, time
 import numpy as np
-from lessnaive import NBLogistic, _core
+from lessnaive import NBLogisticCV, _core
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 1500))
@@ -20,7 +20,7 @@ y = (X[:, :20].sum(axis=1) + rng.normal(size=3000) > 0).astype(int)
 hessian = X[:750].T @ X[:750] + 1e-6 * np.eye(1500)
 counts = rng.integers(1, 1000, (3000, 20)).astype(float)
 works = {
-    "fit": lambda: NBLogistic().fit(X, y),
+    "fit": lambda: NBLogisticCV().fit(X, y),
     "solve": lambda: _core.solve_quadratic(
         hessian, rng.normal(size=1500), np.zeros(1500), np.full(1500, -1.0), np.full(1500, 1.0),
         1.0, 0.0, 0.0, 10**6, np.zeros(1500)),

@@ -79,7 +79,7 @@ class ExplanationDisplay:
     >>> display.names[0]
     'island = Torgersen'
     >>> display.title
-    'Adelie: 97... %'
+    'Adelie: 99... %'
     """
 
     contributions: ArrayLike
