@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from lessnaive import NaiveBayes, TableError
-from lessnaive.datasets import available, load, load_penguins
+from lessnaive.datasets import available, fetch, load, load_penguins
 
 BACKENDS = ["pandas", "polars", "pyarrow"]
 
@@ -262,3 +262,7 @@ def test_tables_of_the_benchmarks(name):
     [info] = [table for table in available(home) if table.name == name]
     assert (info.rows, info.columns, info.classes) == (*X.shape, y.nunique())
     assert sorted(X.select_dtypes("number").columns) == sorted(entry["numeric"])
+
+
+def test_the_name_of_before_still_works():
+    assert fetch is load

@@ -4,4 +4,7 @@ from lessnaive.datasets.catalogue import TableInfo, available
 from lessnaive.datasets.loading import load
 from lessnaive.datasets.penguins import load_penguins
 
+#: The name that :func:`load` had before.
+fetch = load
+
 __all__ = ["TableInfo", "available", "load", "load_penguins"]
