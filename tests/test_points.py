@@ -95,7 +95,7 @@ def test_pairs_have_points():
 
 def test_what_has_no_points():
     X, y = credit()
-    with pytest.raises(ValueError, match="'age' is no table of bins: bin its column, as with num"):
+    with pytest.raises(ValueError, match="'age' is no table of bins: bin its column, as Naive"):
         ln.NaiveBayes(numeric="gaussian").fit(X, y).scorecard_.points()
     card = ln.NaiveBayes().fit(X, y).scorecard_
     with pytest.raises(ValueError, match=r"good must be one of the classes \['default', 'paid'\]"):

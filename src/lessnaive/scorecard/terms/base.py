@@ -367,8 +367,8 @@ class Term(ABC):
     def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
         """Return all bins, given what the columns of the schema hold."""
         raise ValueError(
-            f"{self.name!r} is no table of bins: bin its column, as with numeric='modl', or with "
-            "an encoder."
+            f"{self.name!r} is no table of bins: bin its column, as NaiveBayes does it and "
+            "NBLogisticCV with numeric='modl', or with an encoder and fit_binned."
         )
 
     def with_cells(self, scores: Floats) -> Term:
