@@ -16,7 +16,7 @@ from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.scores import softmax_logs
 
-__all__ = ["choose_pairs", "pair_pieces"]
+__all__ = ["Pair", "choose_pairs", "information", "pair_pieces"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -115,7 +115,7 @@ def _by_gain(
         slopes, bends = slopes[:, 1:], bends[:, 1:]
     varied = [j for j in np.flatnonzero(allowed) if (codes[j] != codes[j][0]).any()]
     if len(varied) > _MOST_COLUMNS:
-        said = [_information(codes[j], sizes[j], labels, weights, n_classes) for j in varied]
+        said = [information(codes[j], sizes[j], labels, weights, n_classes) for j in varied]
         varied = sorted(varied[k] for k in np.argsort(-np.array(said))[:_MOST_COLUMNS])
     pairs = np.array(list(combinations(varied, 2)), dtype=np.int32).reshape(-1, 2)
     gains = np.empty(len(pairs))
@@ -125,7 +125,7 @@ def _by_gain(
     return [(int(a), int(b)) for a, b in pairs[best]]
 
 
-def _information(
+def information(
     codes: NDArray[np.uint8],
     size: int,
     labels: NDArray[np.int32],
