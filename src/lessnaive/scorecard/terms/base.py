@@ -190,6 +190,9 @@ class Term(ABC):
 
     #: The name of the type in model files.
     type: ClassVar[str]
+    #: Weight of the training rows by what the term tells apart, missing values first, and by class,
+    #: on the last axis. None if the term does not keep it.
+    counts: Floats | None = None
 
     def __init__(self, name: str, inputs: tuple[int, ...]) -> None:
         self.name = name
@@ -306,7 +309,7 @@ class Term(ABC):
         """Return the term in one of the forms that programs in other languages know."""
         raise TypeError(
             f"Terms of type {self.type!r}, as {self.name!r} is, have no formula: only models "
-            "without them can be exported."
+            "without them can be exported, or have a report."
         )
 
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
@@ -323,6 +326,15 @@ class Term(ABC):
     def codes(self) -> Encoding:
         """Return the intervals or values between which the term may jump; a curve has one."""
         return Intervals([])
+
+    def counts_by_code(self) -> Floats | None:
+        """Return the weight of the training rows by code, missing first; None if it is not kept.
+
+        A term that tells no values apart, as a curve, keeps no more than how many are missing.
+        """
+        if self.counts is None or self.counts.ndim != 2:
+            return None
+        return self.counts if len(self.counts) > self.codes().n_codes > 1 else None
 
     def breaks(self) -> Floats:
         """Return the edges between which the term is a line in its one column."""

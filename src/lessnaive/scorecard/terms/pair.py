@@ -65,6 +65,7 @@ class PairTerm(Term):
     """
 
     type = "pair"
+    counts: Floats
 
     def __init__(
         self,

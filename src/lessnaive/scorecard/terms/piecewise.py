@@ -74,6 +74,7 @@ class PiecewiseTerm(Term):
     """
 
     type = "piecewise"
+    counts: Floats
 
     def __init__(
         self,

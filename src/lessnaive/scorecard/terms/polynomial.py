@@ -115,6 +115,7 @@ class LinearTerm(Term):
     """
 
     type = "linear"
+    counts: Floats
 
     def __init__(
         self,
@@ -249,6 +250,7 @@ class QuadraticTerm(Term):
     """
 
     type = "quadratic"
+    counts: Floats
 
     def __init__(
         self, name: str, inputs: tuple[int, ...], parameters: Floats, counts: Floats

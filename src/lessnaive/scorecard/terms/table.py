@@ -59,6 +59,8 @@ class TableTerm(Term):
         Weight of the training rows.
     """
 
+    counts: Floats
+
     def __init__(
         self,
         name: str,
