@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,3 +111,10 @@ def test_what_it_cannot_do_is_said(model, tmp_path, monkeypatch, capsys):
         err = capsys.readouterr().err
         assert "'a'" in err
         assert "Traceback" not in err
+
+
+def test_the_page_lists_all_that_a_term_may_do():
+    page = (Path(__file__).parents[1] / "docs" / "development.rst").read_text("utf-8")
+    section = page[page.index("\nAdding a term\n") : page.index("\nAdding a likelihood\n")]
+    public = {name for name in vars(Term) if not name.startswith("_")} - {"type"}
+    assert {name for name in public if f"``{name}``" not in section} == set()
