@@ -14,7 +14,7 @@ from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.model_file import from_document, to_document
 from lessnaive.plain import Node
 from lessnaive.scorecard import PairTerm, TableTerm, averages
-from lessnaive.scorecard.averages import averages_of
+from lessnaive.scorecard.average_row import averages_of
 from lessnaive.table import read_table
 from term_cases import example_card, example_rows
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
-from lessnaive.scorecard.averages import TypicalValues
+from lessnaive.scorecard.average_row import TypicalValues
 from lessnaive.table import Column
 
 __all__ = [

@@ -19,7 +19,7 @@ from lessnaive.models.weighted.mixture import MixedWeights, learn_mixed_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.average import ScorecardAverage
+from lessnaive.scorecard.averaged import ScorecardAverage
 from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
