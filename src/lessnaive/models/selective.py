@@ -18,7 +18,7 @@ from lessnaive.evidence.naive_bayes import (
 )
 from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters, LossParameters
-from lessnaive.models.scored_rows import score_folds, score_rows
+from lessnaive.models.scoring import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
