@@ -351,6 +351,10 @@ class SumsByClass(NumericStatistics):
         """Return the bins of several columns of a stream: sums have none."""
         return []
 
+    def of_classes(self, seen: NDArray[np.int64]) -> Self:
+        """Return what bins are found by, with some of the classes only: sums have none."""
+        return self
+
     def current(self, parameters: Any, binning: Any) -> Self:
         """Return the statistics of all rows of a stream so far: sums are those already."""
         return self
