@@ -12,7 +12,7 @@ from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms.base import Recoding
+from lessnaive.scorecard.terms.views import Recoding
 from lessnaive.table import Table, read_table
 from lessnaive.table.column import ArrayColumn, Column
 

@@ -58,12 +58,7 @@ class LBFGS(Solver):
         return None
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         best = Point.at(start, loss, penalty)
         move = np.zeros_like(start)

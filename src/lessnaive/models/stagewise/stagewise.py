@@ -19,7 +19,7 @@ from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.average import ScorecardAverage
+from lessnaive.scorecard.averaged import ScorecardAverage
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import best
@@ -96,11 +96,8 @@ class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
         Class probabilities, as in :class:`NaiveBayes`.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says: nothing, or what its frequency in each class says.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------

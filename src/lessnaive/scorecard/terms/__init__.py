@@ -7,13 +7,13 @@ from lessnaive.scorecard.terms.base import (
     Piecewise,
     Quadratic,
     Term,
-    TermRow,
 )
 from lessnaive.scorecard.terms.pair import PairTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.registry import term_from_plain
 from lessnaive.scorecard.terms.table import TableTerm
+from lessnaive.scorecard.terms.views import TermRow
 
 __all__ = [
     "LARGEST_SCORE",

@@ -11,12 +11,9 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
-    LabelledCells,
     Lookup,
     PairLookup,
-    Recoding,
     Term,
-    TermRow,
     differ,
     input_places,
     seen_elsewhere,
@@ -28,6 +25,7 @@ from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.scorecard.terms.table import ENCODINGS
+from lessnaive.scorecard.terms.views import LabelledCells, Recoding, TermRow
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["PairTerm"]
@@ -67,6 +65,7 @@ class PairTerm(Term):
     """
 
     type = "pair"
+    counts: Floats
 
     def __init__(
         self,

@@ -11,12 +11,8 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
-    LabelledCells,
     Lookup,
-    Recoding,
-    Segments,
     Term,
-    TermRow,
     TermVisitor,
     differ,
     input_places,
@@ -35,6 +31,7 @@ from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.special import SpecialIntervals
+from lessnaive.scorecard.terms.views import LabelledCells, Recoding, Segments, TermRow
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
@@ -61,6 +58,8 @@ class TableTerm(Term):
     counts : array of shape (1 + n_codes + 1, n_classes)
         Weight of the training rows.
     """
+
+    counts: Floats
 
     def __init__(
         self,
