@@ -188,7 +188,9 @@ class Edits:
         *,
         use_missing: bool,
     ) -> Binning:
-        groups = [[v for v in group if v is not None] for group in self.groups[j]]
+        alone = [None] in self.groups[j]
+        given = [group for group in self.groups[j] if group != [None]]
+        groups = [[v for v in group if v is not None] for group in given]
         groups += [[v] for v in self.special.get(j, []) if not any(v in own for own in groups)]
         listed = [v for group in groups for v in group]
         if len(set(listed)) < len(listed):
@@ -200,8 +202,8 @@ class Edits:
             )
         zero = np.zeros_like(missing)
         table = np.array([sum((by_level.get(v, zero) for v in own), zero) for own in groups])
-        shared = [k for k, group in enumerate(self.groups[j]) if None in group]
-        apart = use_missing and not shared and bool(missing.any())
+        shared = [k for k, group in enumerate(given) if None in group]
+        apart = alone or (use_missing and not shared and bool(missing.any()))
         missing_bin = shared[0] if shared else None
         return Binning(Groups(groups), table, missing, missing_bin, missing_apart=apart)
 
