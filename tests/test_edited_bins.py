@@ -255,6 +255,10 @@ def test_what_cannot_be_binned():
         ({"monotonic_cst": {"x": 1}, "cuts": {"x": [1]}}, "cuts and monotonic_cst both name 'x'"),
         ({"special_values": {"x": ["a"]}}, "special_values of the numeric column 'x' must be numb"),
         ({"special_values": {"x": [np.nan]}}, "special_values of 'x' must be finite"),
+        ({"special_values": {"x": -1}}, "special_values of 'x' must be a list, got -1"),
+        ({"special_values": {"c": "unknown"}}, "special_values of 'c' must be a list, got 'unknow"),
+        ({"groups": {"c": "abcd"}}, "groups of 'c' must be a list of lists of values, got 'abcd'"),
+        ({"groups": {"c": ["ab", "cd"]}}, "groups of 'c' must be lists of values, got 'ab'"),
     ],
 )
 def test_wrong_wishes(parameters, message):
