@@ -13,7 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 import lessnaive as ln
-from deploy_cases import FAMILY, LETTERS, TEXT, fitted, rows_to_predict
+from deploy_cases import (
+    FAMILY,
+    LETTERS,
+    TEXT,
+    edges_beside_decimals,
+    fitted,
+    rows_to_predict,
+)
 from term_cases import example_card, example_rows
 
 runtime = pytest.importorskip("onnxruntime")
@@ -83,6 +90,15 @@ def test_decimals_meet_edges_and_values(precision):
         _, probabilities = run(ln.to_onnx(model, precision), onnx_inputs(model, X, precision))
         tolerance = 1e-9 if precision == "double" else 1e-5
         np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_edges_beside_decimals(precision):
+    """The middle of 0.66 and 0.7 is a little less than 0.68, which is above it in any case."""
+    model, X = edges_beside_decimals()
+    X = X if precision == "double" else X[:5]  # the edges themselves are decimals there
+    _, probabilities = run(ln.to_onnx(model, precision), onnx_inputs(model, X, precision))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-7)
 
 
 def test_scores_that_are_far_apart_in_single_precision():

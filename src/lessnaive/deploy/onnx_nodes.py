@@ -10,7 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.deploy.formulas import InputColumn, Member, ModelFormulas, TermFormula
+from lessnaive.deploy.formulas import (
+    InputColumn,
+    Member,
+    ModelFormulas,
+    TermFormula,
+    falls_short,
+)
 from lessnaive.scorecard.terms.formulas import (
     Cells,
     Codes,
@@ -182,14 +188,15 @@ class _Nodes:
             ("x", column), lambda: self._sink.node("Cast", [self._inputs[column]], to=_DOUBLE)
         )
 
-    def _met(self, column: int, numbers: Sequence[float]) -> NDArray[np.float64]:
-        """Return edges or values as the numbers of a column meet them.
+    def _values(self, column: int, values: Sequence[float]) -> NDArray[np.float64]:
+        """Return values that numbers of a column may equal, rounded as these are."""
+        exact = np.array(values, dtype=np.float64)
+        return exact.astype(np.float32).astype(np.float64) if column in self._rounded else exact
 
-        Rounding keeps the order, so what is rounded to single precision as the numbers were is
-        still above, below or equal.
-        """
-        exact = np.array(numbers, dtype=np.float64)
-        return _rounded(exact) if column in self._rounded else exact
+    def _edges(self, column: int, edges: Sequence[float]) -> NDArray[np.float64]:
+        """Return edges as the numbers of a column meet them: rounding keeps the order."""
+        exact = np.array(edges, dtype=np.float64)
+        return _rounded_edges(exact) if column in self._rounded else exact
 
     def _absent(self, column: int) -> str:
         return self._once(("absent", column), lambda: self._sink.node("IsNaN", [self._x(column)]))
@@ -224,7 +231,7 @@ class _Nodes:
                 f"Column {column.name!r} has integers from 2**53 on as names, which are no "
                 "doubles: convert it to text, and fit the model again."
             )
-        levels = self._met(codes.column, [float(value) for value, _ in pairs])
+        levels = self._values(codes.column, [float(value) for value, _ in pairs])
         if len(np.unique(levels)) < len(levels):
             raise ValueError(
                 f"Column {column.name!r} has values that are the same in single precision: take "
@@ -242,7 +249,7 @@ class _Nodes:
 
     def intervals(self, codes: IntervalCodes) -> str:
         """Count the edges below."""
-        edges = self._sink.constant(self._met(codes.column, codes.edges)[None])
+        edges = self._sink.constant(self._edges(codes.column, codes.edges)[None])
         above = self._sink.node("Greater", [self._x(codes.column), edges])
         ones = self._sink.node("Cast", [above], to=_INT64)
         below = self._sink.node("ReduceSum", [ones, self._integer([1])], keepdims=0)
@@ -252,7 +259,7 @@ class _Nodes:
         """Look for the special values first."""
         code = self.intervals(IntervalCodes(codes.column, codes.edges))
         for number, value in enumerate(codes.special, start=len(codes.edges) + 2):
-            level = self._sink.constant(self._met(codes.column, [value]))
+            level = self._sink.constant(self._values(codes.column, [value]))
             equal = self._flat(self._sink.node("Equal", [self._x(codes.column), level]))
             code = self._sink.node("Where", [equal, self._integer(number), code])
         return code
@@ -296,15 +303,18 @@ class _Nodes:
         return node("Where", [self._absent(formula.column), missing, score])
 
 
-def _rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers of single precision, of two that are as near the lower one.
+def _rounded_edges(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return edges in single precision.
 
-    So an edge in the middle of two of them, as of large integers, stays below the second.
+    Of two numbers that are as near it is the lower one: an edge in the middle of them, as of large
+    integers, stays below the second. So does one below the decimal that it is as good as.
     """
-    near = numbers.astype(np.float32)
+    near = edges.astype(np.float32)
     lower = np.nextafter(near, np.float32(-np.inf)).astype(np.float64)
     near = near.astype(np.float64)
-    return np.where((near > numbers) & (near - numbers == numbers - lower), lower, near)
+    is_lower = (near > edges) & (near - edges == edges - lower)
+    is_lower |= np.fromiter(map(falls_short, edges.tolist()), dtype=bool, count=len(edges))
+    return np.where(is_lower, lower, near)
 
 
 def _check_kind(column: InputColumn) -> None:
