@@ -139,9 +139,8 @@ class PairTerm(Term):
         """Return the same scores for the values that codes were made of."""
         first, second = recodings
         places = np.ix_(*map(Recoding.places, recodings, self.encodings))
-        counts = self.counts[places]
-        counts[0] *= not first.shares
-        counts[:, 0] *= not second.shares
+        shares = np.multiply.outer(*map(Recoding.shares, recodings, self.encodings))
+        counts = self.counts[places] * shares[..., None]
         encodings = (first.encoding, second.encoding)
         return type(self)(self.name, self.inputs, encodings, self.scores[places], counts)
 
