@@ -11,13 +11,8 @@ from sklearn.base import clone
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.models.base import ScorecardClassifier
-<<<<<<< HEAD
-from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms.views import Recoding
-=======
 from lessnaive.scorecard.recoding import TableRecoding
-from lessnaive.scorecard.terms.base import Recoding
->>>>>>> export
+from lessnaive.scorecard.terms.views import Recoding
 from lessnaive.table import Table, read_table
 from lessnaive.table.column import ArrayColumn, Column
 

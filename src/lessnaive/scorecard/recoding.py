@@ -9,7 +9,7 @@ import numpy as np
 
 from lessnaive.scorecard.card import Scorecard
 from lessnaive.scorecard.terms import Term
-from lessnaive.scorecard.terms.base import Recoding
+from lessnaive.scorecard.terms.views import Recoding
 from lessnaive.table import Schema
 
 __all__ = ["TableRecoding"]

@@ -192,8 +192,8 @@ def _boosting(
 def _drawing_order(inputs: Inputs, coarse: list[Coarse], weights: Floats) -> list[int]:
     """Return the columns that trees may look at, by what they say about the class.
 
-    Places have no say in what is drawn then, and neither have columns that are all the same. Columns
-    that must be monotone are left out.
+    Places have no say in what is drawn then, and neither have columns that are all the same.
+    Columns that must be monotone are left out.
     """
     free = [column for column in coarse if inputs.signs[column.place] == 0]
     varied = [column for column in free if (column.codes != column.codes[0]).any()]

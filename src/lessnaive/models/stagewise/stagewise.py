@@ -19,12 +19,8 @@ from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-<<<<<<< HEAD
 from lessnaive.scorecard.averaged import ScorecardAverage
-=======
-from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.recoding import TableRecoding
->>>>>>> export
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import best

@@ -19,12 +19,8 @@ from lessnaive.models.weighted.mixture import MixedWeights, learn_mixed_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-<<<<<<< HEAD
 from lessnaive.scorecard.averaged import ScorecardAverage
-=======
-from lessnaive.scorecard.average import ScorecardAverage
 from lessnaive.scorecard.recoding import TableRecoding
->>>>>>> export
 from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
