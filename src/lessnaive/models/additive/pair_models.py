@@ -28,9 +28,10 @@ _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.3, 20
-# Several sequences of trees are averaged, each tree of which sees a share of the columns only.
-_SEQUENCES, _SEQUENCES_OF_MANY, _SHARE = 4, 2, 0.5
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.4, 40
+# Several sequences of trees are averaged, each tree of which sees a share of the columns only, but
+# no fewer than this.
+_SEQUENCES, _SEQUENCES_OF_MANY, _SHARE, _FEWEST_DRAWN = 4, 2, 0.5, 5
 _MOST_BOOSTED = 100_000
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
@@ -169,6 +170,7 @@ def _boosting(
     judged: Floats | None,
     seed: int,
 ) -> _core.PairBoosting:
+    order = _drawing_order(inputs, coarse, learned)
     return _core.PairBoosting(
         [column.codes for column in coarse],
         [column.size for column in coarse],
@@ -183,8 +185,8 @@ def _boosting(
         _LEAST_WEIGHT,
         _RATE,
         _PATIENCE,
-        _SHARE,
-        _drawing_order(inputs, coarse, learned),
+        min(1.0, max(_SHARE, _FEWEST_DRAWN / max(len(order), 1))),
+        order,
         seed,
     )
 

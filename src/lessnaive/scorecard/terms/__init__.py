@@ -8,7 +8,7 @@ from lessnaive.scorecard.terms.base import (
     Quadratic,
     Term,
 )
-from lessnaive.scorecard.terms.pair import PairTerm
+from lessnaive.scorecard.terms.cross import PairTerm, TripleTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.registry import term_from_plain
@@ -28,5 +28,6 @@ __all__ = [
     "TableTerm",
     "Term",
     "TermRow",
+    "TripleTerm",
     "term_from_plain",
 ]
