@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
 from lessnaive.models.additive.monotone import make_fit
-from lessnaive.models.additive.pair_choice import Pair, information, pair_pieces
+from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
 from lessnaive.models.additive.path import Folds, penalty_path
 from lessnaive.models.additive.scores import centred
 
-__all__ = ["BoostedPairs", "TablesOfPairs", "boost_pairs", "fit_tables"]
+__all__ = ["BoostedPairs", "Groups", "TablesOfPairs", "boost_pairs", "fit_tables"]
 
 Floats = NDArray[np.float64]
 
@@ -38,13 +39,24 @@ _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 @dataclass(frozen=True)
 class TablesOfPairs:
-    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows."""
+    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows.
+
+    `triples` are those that have a table too.
+    """
 
     design: Design
     coarse: list[Coarse]
     solution: Solution
     penalty: float
     held_out: Floats
+    triples: list[Group]
+
+
+class Groups(NamedTuple):
+    """The pairs and triples that have tables: in each fold, and of all rows."""
+
+    of_folds: list[list[Group]]
+    of_all: list[Group]
 
 
 def fit_tables(
@@ -52,45 +64,48 @@ def fit_tables(
     some: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
-    pairs_of_folds: Sequence[Sequence[Pair]],
-    pairs: Sequence[Pair],
+    choices: Sequence[Groups],
     *,
     tol: float,
     max_iter: int,
 ) -> TablesOfPairs:
-    """Choose bins and penalty by the folds of some of the rows, and fit to all rows.
+    """Choose groups, bins and penalty by the folds of some of the rows, and fit to all rows.
 
-    `mains` are the pieces of the columns, and what they make of some of the rows.
+    `mains` are the pieces of the columns, and what they make of some of the rows. `choices` are the
+    groups to choose from, the simplest first.
     """
     numeric = any(isinstance(column, Numbers) for column in inputs.columns)
     found = [
         (
-            *_path(some, folds, mains, pairs_of_folds, coarse_columns(some, n_bins, LEVELS), tol),
+            *_path(some, folds, mains, groups.of_folds, coarse_columns(some, n_bins, LEVELS), tol),
             n_bins,
+            groups.of_all,
         )
+        for groups in choices
         for n_bins in (BINS if numeric else BINS[:1])
     ]
-    _, penalty, held_out, n_bins = min(found, key=lambda each: each[0])
+    _, penalty, held_out, n_bins, chosen = min(found, key=lambda each: each[0])
     coarse = coarse_columns(inputs, n_bins, LEVELS)
-    design = Design([*mains[0], *pair_pieces(pairs, coarse)])
+    design = Design([*mains[0], *cross_pieces(chosen, coarse)])
     fit = make_fit(design, encode(design.pieces, inputs), inputs)
     solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
-    return TablesOfPairs(design, coarse, solution, penalty, held_out)
+    triples = [group for group in chosen if len(group) > 2]
+    return TablesOfPairs(design, coarse, solution, penalty, held_out, triples)
 
 
 def _path(
     inputs: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
-    pairs_of_folds: Sequence[Sequence[Pair]],
+    groups_of_folds: Sequence[Sequence[Group]],
     coarse: list[Coarse],
     tol: float,
 ) -> tuple[float, float, Floats]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
     labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
-    for (train, test), pairs in zip(folds, pairs_of_folds, strict=True):
-        tables = pair_pieces(pairs, coarse)
+    for (train, test), groups in zip(folds, groups_of_folds, strict=True):
+        tables = cross_pieces(groups, coarse)
         blocks = [*mains[1], *encode(tables, inputs)]
         fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))

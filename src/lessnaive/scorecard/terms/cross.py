@@ -31,7 +31,7 @@ from lessnaive.scorecard.terms.table import ENCODINGS
 from lessnaive.scorecard.terms.views import LabelledCells, Recoding, TermRow
 from lessnaive.table import Column, Kind, Schema
 
-__all__ = ["CrossTerm", "PairTerm", "TripleTerm"]
+__all__ = ["GROUPS", "CrossTerm", "PairTerm", "TripleTerm"]
 
 _KINDS: dict[str, type[Encoding]] = {kind.key: kind for kind in ENCODINGS.values()}
 
@@ -52,6 +52,7 @@ class CrossTerm(Term):
 
     #: Number of columns.
     n_columns: ClassVar[int]
+    counts: Floats
 
     def __init__(
         self,
@@ -294,6 +295,10 @@ class TripleTerm(CrossTerm):
 
     type = "triple"
     n_columns = 3
+
+
+#: Numbers of columns that have a table together, and what such columns are called.
+GROUPS = tuple((kind.n_columns, kind.type) for kind in (PairTerm, TripleTerm))
 
 
 def _encoding_from_plain(node: Node, schema: Schema, place: int) -> Encoding:
