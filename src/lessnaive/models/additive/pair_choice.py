@@ -143,7 +143,8 @@ def _information(
 def _strength(table: Floats, cells: NDArray[np.unsignedinteger], weights: Floats) -> float:
     """Weighted sum of squares of scores, less the means of rows and columns."""
     counts = np.bincount(cells, weights, minlength=table[..., 0].size).reshape(table.shape[:2])
-    own = table - np.average(table, axis=(0, 1), weights=counts)
+    weighted = table * counts[..., None]  # numpy 1 averages over one axis only
+    own = table - weighted.sum(axis=(0, 1)) / counts.sum()
     first, second = counts.sum(axis=1), counts.sum(axis=0)
     by_first = np.einsum("ab,abk->ak", counts, own) / np.maximum(first, 1e-300)[:, None]
     by_second = np.einsum("ab,abk->bk", counts, own) / np.maximum(second, 1e-300)[:, None]
