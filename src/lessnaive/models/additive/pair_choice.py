@@ -180,8 +180,9 @@ def _strength(table: Floats, cells: NDArray[np.unsignedinteger], weights: Floats
     *shape, _ = table.shape
     axes = range(len(shape))
     counts = np.bincount(cells, weights, minlength=table[..., 0].size).reshape(shape)
-    own = table - np.average(table, axis=tuple(axes), weights=counts)
     counted = counts[..., None]
+    # numpy 1 averages over one axis only.
+    own = table - (counted * table).sum(axis=tuple(axes)) / counts.sum()
     rest = own
     for n_gone in axes[1:]:
         for gone in combinations(axes, n_gone):
