@@ -14,6 +14,7 @@ from lessnaive.plot.axes import (
     class_place,
     colours,
     legend_beside,
+    legend_name,
     new_axes,
     plain_text,
     term_place,
@@ -238,7 +239,7 @@ class TermDisplay:
                 xerr=None if widths is None else widths[kept, c],
                 error_kw={"elinewidth": 1.0, "ecolor": "0.35"},
                 color=shade,
-                label=names[c],
+                label=legend_name(names[c]),
             )
             self.bars_.append(bars)
         self.ax_.axvline(0.0, color="0.3", linewidth=0.8)
@@ -262,7 +263,9 @@ class TermDisplay:
         low, high = float(drawn.x[0]), float(drawn.x[-1])
         beside = high + 0.06 * (high - low)
         for c, shade in zip(shown, shades, strict=True):
-            self.lines_ += self.ax_.plot(drawn.x, scores[:, c], color=shade, label=names[c])
+            self.lines_ += self.ax_.plot(
+                drawn.x, scores[:, c], color=shade, label=legend_name(names[c])
+            )
             if widths is not None:
                 band = self.ax_.fill_between(
                     drawn.x,
