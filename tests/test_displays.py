@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -134,6 +135,26 @@ def test_a_term_of_two_classes_is_drawn_once(paired):
     np.testing.assert_allclose(pair.image_.get_array(), drawn.scores[:, :, 1])
     assert pair.ax_.get_title() == "a & k: yes"
     assert (pair.ax_.get_ylabel(), pair.ax_.get_xlabel()) == ("a", "k")
+
+
+def test_dates_are_dates_and_ticks_are_where_the_curve_is():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 9000, 400), unit="D")
+    X = pd.DataFrame({"day": days, "wait": pd.to_timedelta(rng.exponential(90, 400), unit="h")})
+    y = (X["day"] > pd.Timestamp("2002-01-01")) ^ (rng.random(400) < 0.2)
+    X = X.mask(rng.random(X.shape) < 0.1)
+    model = LessNaiveClassifier().fit(X, y)
+    for column, wanted in (
+        ("day", r"^(19|20)\d\d-\d\d-\d\d$"),
+        ("wait", r"^(\d+ days?, )?0:00:00$"),
+    ):
+        display = plot.TermDisplay.from_estimator(model, column)
+        texts = written(display.ax_.get_xticklabels())
+        assert len(texts) >= 3
+        assert all(re.match(wanted, text) for text in texts)
+        assert display.drawing.missing is not None
+        low, high = display.drawing.x[[0, -1]]
+        assert all(low <= tick <= high for tick in display.ax_.get_xticks())
 
 
 def test_rare_values_are_left_out():
