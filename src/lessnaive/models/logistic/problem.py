@@ -225,7 +225,7 @@ def _rows(
         return design.rows(training)
     from lessnaive.loss.parted import PartedLinearRows
 
-    return PartedLinearRows(training.rows.hold(design.rows))
+    return PartedLinearRows.of(training, design.rows)
 
 
 def _is(target: Any, name: str) -> bool:
