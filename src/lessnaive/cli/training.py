@@ -140,12 +140,15 @@ def fit(estimator: Any, data: TrainingData, *, show_progress: bool = False) -> A
     estimator
         The model itself, fitted.
     """
+    from lessnaive.solver.anytime import interrupts_pass
+
     weights = {} if data.weights is None else {"sample_weight": data.weights}
     given = {name: v for name, v in estimator.get_params(deep=False).items() if name == "verbose"}
     try:
         if show_progress and given:
             estimator.set_params(verbose=True)
-        return estimator.fit(data.X, data.y, **weights)
+        with interrupts_pass():
+            return estimator.fit(data.X, data.y, **weights)
     except ValueError as error:
         # The sentence of scikit-learn on a wrong parameter has a second one behind it.
         raise InputError(str(error).replace(". Got ", ", got ")) from None
