@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lessnaive.cli.cells import find_stray
 from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.errors import InputError, near
-from lessnaive.cli.numbers import suggest
+from lessnaive.cli.numbers import may_hold_numbers, suggest
 from lessnaive.cli.reading import TableFile
 from lessnaive.table import encode_labels
 
@@ -244,6 +244,8 @@ def warn_of_traps(name: str, column: pa.ChunkedArray, dialect: Dialect) -> None:
             "a column has no name; if it holds row numbers, leave it out with --drop ''.",
             stacklevel=2,
         )
+    if not may_hold_numbers(column, dialect):
+        return
     reading = suggest(column, dialect)
     if reading is not None and reading.share >= _MOSTLY:
         warnings.warn(
