@@ -98,6 +98,13 @@ class Node:
         prefix = f"{self.path}." if self.path else ""
         return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
 
+    def entry(self, key: str) -> Node:
+        """Return one entry of an object with any keys."""
+        fields = self.plain()
+        if key not in fields:
+            raise self.error(f"the key {key!r} is missing")
+        return Node(fields[key], f"{self.path}.{key}" if self.path else key)
+
     def record(self, *keys: str, optional: Collection[str] = ()) -> dict[str, Node]:
         """Return an object with these keys, all of them and no others.
 
@@ -114,11 +121,9 @@ class Node:
 
     def pop(self, key: str) -> tuple[Node, Node]:
         """Return one entry of an object, and the object without it."""
-        entries = self.entries()
-        if key not in entries:
-            raise self.error(f"the key {key!r} is missing")
-        rest = {name: node._value for name, node in entries.items() if name != key}
-        return entries[key], Node(rest, self.path)
+        entry = self.entry(key)
+        rest = {name: value for name, value in self.plain().items() if name != key}
+        return entry, Node(rest, self.path)
 
     def items(self) -> Sequence[Node]:
         """Return the items of a list."""

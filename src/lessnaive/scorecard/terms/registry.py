@@ -25,8 +25,5 @@ TERM_TYPES: dict[str, type[Term]] = {
 
 def term_from_plain(node: Node, schema: Schema, n_classes: int) -> Term:
     """Return the term, of whatever type, that plain data describes."""
-    entries = node.entries()
-    if "type" not in entries:
-        raise node.error("the key 'type' is missing")
-    kind = TERM_TYPES[entries["type"].choice(TERM_TYPES)]
+    kind = TERM_TYPES[node.entry("type").choice(TERM_TYPES)]
     return kind.from_plain(node, schema, n_classes)

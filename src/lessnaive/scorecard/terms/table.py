@@ -205,7 +205,7 @@ class TableTerm(Term):
     @classmethod
     def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
         """Return the term that plain data describes."""
-        kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
+        kind = ENCODINGS[node.entry("type").choice(ENCODINGS)]
         fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
         (place,) = input_places(fields["inputs"], schema)
         if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:
