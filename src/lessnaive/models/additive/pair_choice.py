@@ -37,6 +37,8 @@ _MOST_COLUMNS = 60
 #: So many times the wanted pairs are fitted together, of which the strongest are kept.
 CANDIDATES = 8
 _TOL, _STEPS = 1e-4, 6
+# They are fitted to so many rows at most, which is enough to rank them.
+_MOST_RANKED = 20_000
 
 
 def cross_pieces(groups: Sequence[Group], coarse: Sequence[Coarse]) -> list[CrossCells]:
@@ -111,6 +113,7 @@ def strongest(
     """
     if len(candidates) <= wanted:
         return list(candidates)
+    rows = rows[:: -(-len(rows) // _MOST_RANKED)]
     tables = cross_pieces(candidates, coarse)
     design = Design([*others[0], *tables])
     blocks = [*others[1], *encode(tables, inputs)]

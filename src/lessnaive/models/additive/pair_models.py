@@ -30,9 +30,10 @@ _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
 _LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.4, 40
-# Several sequences of trees are averaged, each tree of which sees a share of the columns only, but
-# no fewer than this.
-_SEQUENCES, _SEQUENCES_OF_MANY, _SHARE, _FEWEST_DRAWN = 4, 2, 0.5, 5
+# Several sequences of trees are averaged, fewer for many classes or rows. Each tree sees a share of
+# the columns only, but no fewer than this.
+_SEQUENCES, _SEQUENCES_OF_MANY, _MANY_ROWS = 4, 2, 20_000
+_SHARE, _FEWEST_DRAWN = 0.5, 5
 _MOST_BOOSTED = 100_000
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
@@ -143,7 +144,7 @@ def boost_pairs(
     coarse = coarse_columns(some, _TREE_BINS, _TREE_LEVELS)
     many = inputs.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
-    n_sequences = _SEQUENCES_OF_MANY if many else _SEQUENCES
+    n_sequences = _SEQUENCES_OF_MANY if many or some.n_rows > _MANY_ROWS else _SEQUENCES
     weights = np.ones(some.n_rows) if some.weights is None else some.weights
     held_out = np.zeros((some.n_rows, some.n_classes))
     rounds = np.empty((n_sequences, len(folds)))
