@@ -57,6 +57,7 @@ def report(
         part = {m: w[chosen] for m, w in wide.items()}
         write(folder / f"quality_means_{name}.csv", means(part, seconds[chosen]))
         write(folder / f"quality_duels_{name}.csv", duels(part))
+    write(folder / "quality_against.csv", against(frame))
     write(folder / "quality_log_loss.csv", by_rows(wide["log_loss"], sizes, halves))
     write(folder / "quality_seconds.csv", times(seconds[sizes <= TIMED_ROWS]))
     facts = [["tables", str(len(sizes))], ["methods", str(len(methods))]]
@@ -103,6 +104,46 @@ def duels(wide: dict[str, pd.DataFrame]) -> list[list[str]]:
             counts = [str(int(c)) for c in ((gain > 0).sum(), (gain < 0).sum(), (gain == 0).sum())]
             interval = f"{low:+.4f} to {high:+.4f}"
             lines.append([other, title, *counts, f"{difference.mean():+.4f}", interval])
+    return lines
+
+
+def against(frame: pd.DataFrame) -> list[list[str]]:
+    """Hold our default against each method on the folds that both have been measured on.
+
+    Folds of a table are averaged first. The interval is that of the mean over tables.
+    """
+    header = ["against", "tables", "folds", "log-loss", "won and lost", "mean difference"]
+    lines = [[*header, "95 % interval", "accuracy", "seconds"]]
+    cells = frame[frame["rows"] <= MOST_ROWS].set_index(["table", "fold"])
+    own = cells[cells["method"] == OWN]
+    rng = np.random.default_rng(0)
+    for other in (m for m in frame["method"].unique() if m != OWN):
+        both = own.join(cells[cells["method"] == other], rsuffix=" of other", how="inner")
+        columns = [
+            f"{m}{side}" for m in (*MEASURES, "fit_cpu_seconds") for side in ("", " of other")
+        ]
+        tables = both.groupby("table")[columns].mean()
+        difference = (tables["log_loss"] - tables["log_loss of other"]).to_numpy().round(6)
+        drawn = rng.integers(len(difference), size=(RESAMPLES, len(difference)))
+        low, high = np.quantile(difference[drawn].mean(axis=1), [0.025, 0.975])
+
+        def pair(measure: str, digits: int, tables: pd.DataFrame = tables) -> str:
+            values = (tables[measure].mean(), tables[f"{measure} of other"].mean())
+            return " and ".join(f"{value:.{digits}f}" for value in values)
+
+        lines.append(
+            [
+                other,
+                str(len(tables)),
+                str(len(both)),
+                pair("log_loss", 4),
+                f"{(difference < 0).sum()} and {(difference > 0).sum()}",
+                f"{difference.mean():+.4f}",
+                f"{low:+.4f} to {high:+.4f}",
+                pair("accuracy", 4),
+                pair("fit_cpu_seconds", 2),
+            ]
+        )
     return lines
 
 
