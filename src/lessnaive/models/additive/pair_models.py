@@ -29,7 +29,7 @@ _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.4, 40
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.3, 20
 # Several sequences of trees are averaged, fewer for many classes or rows. Each tree sees a share of
 # the columns only, but no fewer than this.
 _SEQUENCES, _SEQUENCES_OF_MANY, _MANY_ROWS = 4, 2, 20_000
