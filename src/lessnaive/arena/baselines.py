@@ -7,15 +7,16 @@ from their training rows.
 from __future__ import annotations
 
 from functools import cache
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import linear_model
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -97,7 +98,19 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class LogisticRegression(_Baseline):
-    """Logistic regression on indicators and scaled numbers, its ridge penalty chosen by folds."""
+    """Logistic regression on indicators and scaled numbers, its ridge penalty chosen by folds.
+
+    Parameters
+    ----------
+    cv : int or list of (train, test), default=5
+        Number of stratified folds, or the folds themselves.
+    categorical_features : "from_dtype", "all", or names, positions or a mask
+        Columns that are categorical besides those that hold text or booleans.
+    """
+
+    def __init__(self, *, cv: Any = 5, categorical_features: Any = "from_dtype") -> None:
+        super().__init__(categorical_features=categorical_features)
+        self.cv = cv
 
     def _make(self, y: Any) -> Any:
         self.n_columns_ = len(self._levels)
@@ -110,12 +123,27 @@ class LogisticRegression(_Baseline):
             SimpleImputer(strategy="constant", fill_value=-1.0),
             OneHotEncoder(handle_unknown="ignore"),
         )
-        smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
-        folds = StratifiedKFold(max(2, min(5, smallest)), shuffle=True, random_state=0)
         self._prepare = make_column_transformer((numbers, plain), (indicators, coded))
-        return LogisticRegressionCV(
-            Cs=np.logspace(-4, 4, 10), cv=folds, scoring="neg_log_loss", max_iter=1000
+        if np.unique(np.asarray(y), return_counts=True)[1].max() == 1:  # nothing to choose by
+            return linear_model.LogisticRegression(max_iter=1000)
+        return linear_model.LogisticRegressionCV(
+            Cs=np.logspace(-4, 4, 10), cv=self._folds(y), scoring="neg_log_loss", max_iter=1000
         )
+
+    def _folds(self, y: Any) -> Any:
+        """Return folds in which all classes are learned from and judged, as the score needs it."""
+        classes, counts = np.unique(np.asarray(y), return_counts=True)
+        if not isinstance(self.cv, Integral):
+            whole = [
+                fold
+                for fold in self.cv
+                if all(len(np.unique(np.asarray(y)[rows])) == len(classes) for rows in fold)
+            ]
+            if whole:
+                return whole
+        n_folds = self.cv if isinstance(self.cv, Integral) else len(self.cv)
+        n_folds = max(2, min(int(n_folds), int(counts.min())))
+        return StratifiedKFold(n_folds, shuffle=True, random_state=0)
 
     def _fit_model(self, matrix: Floats, y: Any, sample_weight: Any) -> None:
         prepared = self._prepare.fit_transform(matrix)
@@ -170,13 +198,15 @@ class GradientBoosting(_Baseline):
         )
 
     def _fit_model(self, matrix: Floats, y: Any, sample_weight: Any) -> None:
+        self._empty = np.isnan(matrix).all(axis=0)  # which it cannot bin
         with _openmp_threads(len(matrix)):
-            super()._fit_model(matrix, y, sample_weight)
+            super()._fit_model(np.where(self._empty, 0.0, matrix), y, sample_weight)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each row."""
-        with _openmp_threads(read_table(X).n_rows):
-            return super().predict_proba(X)
+        matrix = np.where(self._empty, 0.0, self._matrix(X))
+        with _openmp_threads(len(matrix)):
+            return np.asarray(self._model.predict_proba(matrix))
 
 
 def _openmp_threads(n_rows: int) -> Any:
