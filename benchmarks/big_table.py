@@ -1,4 +1,4 @@
-"""The big table: all our models and peers on all tables, and what follows from it.
+r"""The big table: all our models and peers on all tables, and what follows from it.
 
     python benchmarks/quality.py --out results/quality --max-rows 60000     # hours; goes on
     python benchmarks/big_table.py --results results/quality --docs docs/studies
@@ -7,7 +7,7 @@
 The first command measures, five folds of each table. The second takes several results: folders that
 the first has written, its files, or a ``big_table.csv``, so that new results are added by
 
-    python benchmarks/big_table.py --results results/new docs/studies/big_table.csv \\
+    python benchmarks/big_table.py --results results/new docs/studies/big_table.csv \
         --docs docs/studies
 
 It writes all of them as ``big_table.csv``, and from that file alone everything on the page "Which
@@ -204,17 +204,26 @@ def advice(frame: pd.DataFrame) -> list[list[str]]:
 
 def summary(frame: pd.DataFrame) -> list[str]:
     """Say in sentences, as the page shows them, what follows from the ranks by log-loss."""
-    everything, *parts = (standing(frame, part) for part in slices(frame))
+    found = {part.name: standing(frame, part) for part in slices(frame)}
+    everything, confirming = found.pop("all"), found.pop("confirming", None)
     _, by_rank, near = everything
+    parts = [*found.values()]
     names = [name for name in by_rank if name != NOTHING]
     top = names[0]
     elsewhere = [f"{p.part.title} ({written(p.near[0])})" for p in parts if p.near[0] != top]
-    where = f"everywhere but on tables of {listed(elsewhere)}" if elsewhere else "in every line"
+    but = f", but not on tables of {listed(elsewhere)}" if elsewhere else ""
     out = [
         f"**The best probabilities:** {written(top)}, with an average rank by log-loss of "
         f"{by_rank[top]:.2f} among {len(by_rank)} methods on {len(everything.part.tables)} tables; "
-        f"it is the best {where} of the first table below."
+        f"it is the best on {'most' if elsewhere else 'all'} kinds of tables below{but}."
     ]
+    if confirming is not None:
+        best = confirming.near[0]
+        same = "also" if best == top else "but"
+        out[0] += (
+            f" On the tables that no choice of {OWN} was made by it is {same} {written(best)} "
+            f"({confirming.ranks[best]:.2f})."
+        )
     rivals = [f"{written(name)} ({by_rank[name]:.2f})" for name in near if name != top]
     told = f"{listed(rivals)} cannot be told from it" if rivals else "All others are behind it"
     out.append(f"**As good, as far as these tables can tell:** {told} over all tables.")

@@ -79,7 +79,8 @@ def test_what_the_page_says_follows_from_the_ranks(big_table):
     best, near, quick, last, *alike = big_table.summary(frame)
     assert best.startswith("**The best probabilities:** :class:`LessNaiveClassifier`, with an aver")
     assert "rank by log-loss of 1.00 among 5 methods on 20 tables" in best
-    assert "it is the best in every line" in best
+    assert "it is the best on all kinds of tables below. On the tables that no choice of" in best
+    assert "it is also :class:`LessNaiveClassifier` (1.00)." in best
     assert "cannot be told from it" not in near or "NaiveBayes" not in near
     assert ":class:`LessNaiveClassifier`, :class:`AveragedNB` and :class:`NaiveBayes`" in quick
     assert last.startswith("**Not** :class:`NaiveBayes`")
@@ -87,6 +88,12 @@ def test_what_the_page_says_follows_from_the_ranks(big_table):
     assert not alike
     frame = results({**means, "CatBoost": 0.4, "class frequencies": 1.0})
     assert big_table.summary(frame)[0].startswith("**The best probabilities:** CatBoost, with an")
+    half = frame["table"].isin([f"t{number}" for number in range(10)])
+    turned = half & (frame["method"] == "NaiveBayes")
+    frame.loc[half, "classes"] = 3
+    frame.loc[turned, "log_loss"] = 0.01
+    text = big_table.summary(frame)[0]
+    assert "but not on tables of more than two classes (:class:`NaiveBayes`)" in text
     frame.loc[frame["method"] == "LessNaive", "fit_cpu_seconds"] = 2.0
     assert "LessNaive" not in big_table.summary(frame)[2]
     frame = results(dict.fromkeys([*means, "class frequencies"], 0.5), n_tables=8)
