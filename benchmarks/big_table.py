@@ -291,6 +291,16 @@ def coverage(frame: pd.DataFrame) -> list[list[str]]:
     return lines
 
 
+def pictures(frame: pd.DataFrame) -> str:
+    """Return what shows the diagrams of all slices, as the page has it."""
+    return "\n".join(
+        f"{part.title[0].upper()}{part.title[1:]} ({len(part.tables)} tables):\n\n"
+        f".. image:: ../studies/big_table_methods_{part.name}.svg\n   :alt: {part.title}\n"
+        for part in slices(frame)
+        if part.name != "all"
+    )
+
+
 def draw(frame: pd.DataFrame, folder: Path, prefix: str) -> None:
     """Draw a critical-difference diagram for each slice."""
     import matplotlib as mpl
@@ -327,6 +337,7 @@ def report(frame: pd.DataFrame, folder: Path) -> None:
     write(folder / "big_table_coverage.csv", coverage(frame))
     text = "".join(f"- {sentence}\n" for sentence in summary(both["methods"]))
     (folder / "big_table_summary.txt").write_text(text, encoding="utf-8")
+    (folder / "big_table_pictures.txt").write_text(pictures(both["methods"]), encoding="utf-8")
 
 
 def main() -> None:
