@@ -6,6 +6,7 @@ from their training rows.
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from numbers import Integral
 from typing import Any, Self
@@ -24,6 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 from lessnaive import _core
 from lessnaive.table import Schema, read_table
+from lessnaive.validation.metrics import log_loss
 
 __all__ = ["ClassFrequencies", "GradientBoosting", "LogisticRegression"]
 
@@ -103,7 +105,7 @@ class LogisticRegression(_Baseline):
     Parameters
     ----------
     cv : int or list of (train, test), default=5
-        Number of stratified folds, or the folds themselves.
+        Number of stratified folds, or the folds themselves, each with all classes to learn from.
     categorical_features : "from_dtype", "all", or names, positions or a mask
         Columns that are categorical besides those that hold text or booleans.
     """
@@ -124,26 +126,15 @@ class LogisticRegression(_Baseline):
             OneHotEncoder(handle_unknown="ignore"),
         )
         self._prepare = make_column_transformer((numbers, plain), (indicators, coded))
-        if np.unique(np.asarray(y), return_counts=True)[1].max() == 1:  # nothing to choose by
+        labels = np.asarray(y)
+        if np.unique(labels, return_counts=True)[1].max() == 1:  # nothing to choose by
             return linear_model.LogisticRegression(max_iter=1000)
         return linear_model.LogisticRegressionCV(
-            Cs=np.logspace(-4, 4, 10), cv=self._folds(y), scoring="neg_log_loss", max_iter=1000
+            Cs=np.logspace(-4, 4, 10),
+            cv=_folds(labels, int(self.cv)) if isinstance(self.cv, Integral) else self.cv,
+            scoring=_held_out_score,
+            max_iter=1000,
         )
-
-    def _folds(self, y: Any) -> Any:
-        """Return folds in which all classes are learned from and judged, as the score needs it."""
-        classes, counts = np.unique(np.asarray(y), return_counts=True)
-        if not isinstance(self.cv, Integral):
-            whole = [
-                fold
-                for fold in self.cv
-                if all(len(np.unique(np.asarray(y)[rows])) == len(classes) for rows in fold)
-            ]
-            if whole:
-                return whole
-        n_folds = self.cv if isinstance(self.cv, Integral) else len(self.cv)
-        n_folds = max(2, min(int(n_folds), int(counts.min())))
-        return StratifiedKFold(n_folds, shuffle=True, random_state=0)
 
     def _fit_model(self, matrix: Floats, y: Any, sample_weight: Any) -> None:
         prepared = self._prepare.fit_transform(matrix)
@@ -153,6 +144,25 @@ class LogisticRegression(_Baseline):
         """Probability of each class for each row."""
         prepared = self._prepare.transform(self._matrix(X))
         return np.asarray(self._model.predict_proba(prepared))
+
+
+def _folds(y: NDArray[Any], most: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and to hold out: the only row of a class is one to learn from.
+
+    Old versions of scikit-learn need all classes among these.
+    """
+    _, places, counts = np.unique(y, return_inverse=True, return_counts=True)
+    alone = np.flatnonzero(counts[places] == 1)
+    splitter = StratifiedKFold(max(2, min(most, counts.min())), shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        splits = list(splitter.split(np.zeros((len(y), 1)), y))
+    return [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in splits]
+
+
+def _held_out_score(model: Any, X: Any, y: NDArray[Any]) -> float:
+    """Minus the log-loss of rows among which there may be none of some class."""
+    return -log_loss(model.predict_proba(X), np.searchsorted(model.classes_, y))
 
 
 class GradientBoosting(_Baseline):

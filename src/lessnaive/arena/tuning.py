@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from lessnaive.arena.labelled import LabelledTable, read_labelled
 from lessnaive.arena.splitting import inner_splits
+from lessnaive.solver.anytime import interrupts_pass
 from lessnaive.validation.cross_validation import Fold, best, cross_validate
 from lessnaive.validation.metrics import SCORES
 
@@ -42,7 +43,7 @@ def fit_to(estimator: Any, rows: LabelledTable) -> Any:
         for name, values in given.items()
         if values is not None and has_fit_parameter(estimator, name)
     }
-    with _own_folds(estimator, rows, taken):
+    with _own_folds(estimator, rows, taken), interrupts_pass():
         return estimator.fit(rows.X, rows.y, **taken)
 
 
