@@ -90,6 +90,13 @@ def test_columns_without_values_and_constants():
     assert max(row.mean["auc"] for row in found.rows) == 0.5
 
 
+def test_two_rows_of_each_class():
+    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
+    found = lessnaive.compare(X, ["a", "b", "a", "b"], quick=True, cv=2)
+    assert not found.failures
+    assert len(found.rows) == 7
+
+
 def test_given_folds_count_rows_of_weight_zero(spy):
     X, y = mixed(40)
     weights = np.where(np.arange(40) < 5, 0.0, 1.0)
