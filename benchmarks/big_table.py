@@ -1,13 +1,18 @@
-"""The big table: all our models and peers on all tables, and what follows from it.
+r"""The big table: all our models and peers on all tables, and what follows from it.
 
     python benchmarks/quality.py --out results/quality --max-rows 60000     # hours; goes on
     python benchmarks/big_table.py --results results/quality --docs docs/studies
     python benchmarks/big_table.py --docs docs/studies       # from what was committed
 
-The first command measures, five folds of each table; several folders of results may be given to the
-second. It writes all of them as ``big_table.csv``, and from that file alone everything on the page
-"Which model should I use?": average ranks, critical-difference diagrams, who is not worse than the
-best, for all tables and by their size, kind of columns and number of classes.
+The first command measures, five folds of each table. The second takes several results: folders that
+the first has written, its files, or a ``big_table.csv``, so that new results are added by
+
+    python benchmarks/big_table.py --results results/new docs/studies/big_table.csv \
+        --docs docs/studies
+
+It writes all of them as ``big_table.csv``, and from that file alone everything on the page "Which
+model should I use?": what it says in short, average ranks, critical-difference diagrams, who is not
+worse than the best, for all tables and by their size, kind of columns and number of classes.
 """
 
 from __future__ import annotations
@@ -16,13 +21,14 @@ import argparse
 import csv
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from quality import half
+from quality_methods import OURS
 
 from lessnaive.stats import bayesian_signed_rank, critical_difference, friedman, win_draw_loss
 
@@ -32,11 +38,15 @@ COLUMNS = (
     *("log_loss", "accuracy", "auc", "fit_cpu_seconds"),
 )
 MEASURES = {"log_loss": False, "accuracy": True, "auc": True}  # whether more is better
-OWN = "LessNaive"
-# Methods that have so many of the tables are compared on all tables that they share.
-MOST_TABLES = 0.9
+OWN, NOTHING = "LessNaive", "class frequencies"
+# Methods with this share of the tables are compared with all others on what they all have.
+SOME_TABLES = 0.5
+# Those with all folds of this share of the tables are compared on all tables that they share.
+MOST_TABLES = 0.8
 # Fewer tables say nothing of ranks.
 FEWEST_TABLES = 8
+# What is called quick.
+QUICK_SECONDS = 0.03
 # Log-losses that differ by no more are as good in practice.
 ROPE = 0.005
 
@@ -49,21 +59,33 @@ class Slice(NamedTuple):
     tables: list[str]
 
 
-def gather(folders: Sequence[Path], home: Path) -> pd.DataFrame:
-    """Read finished results; where several folders have the same piece, the first one counts."""
-    lines = [
-        json.loads(line)
-        for folder in folders
-        for line in (folder / "quality.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    frame = pd.DataFrame(lines).drop_duplicates(["table", "method", "fold"])
+def read_results(source: Path) -> pd.DataFrame:
+    """Read results: a folder of quality.py, its file, or a table that this program has written."""
+    file = source / "quality.jsonl" if source.is_dir() else source
+    if file.suffix == ".csv":
+        return pd.read_csv(file)
+    return pd.DataFrame(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
+
+
+def gather(sources: Sequence[Path], home: Path) -> pd.DataFrame:
+    """Put results together.
+
+    Where several sources have a method on a table, the one with the most folds counts, the first of
+    these: folds of different runs are not mixed.
+    """
+    parts = [read_results(source).assign(source=place) for place, source in enumerate(sources)]
+    frame = pd.concat(parts, ignore_index=True)
+    frame = frame.drop_duplicates(["source", "table", "method", "fold"], keep="last")
+    sizes = frame.groupby(["table", "method", "source"]).size().rename("folds").reset_index()
+    sizes = sizes.sort_values(["folds", "source"], ascending=[False, True], kind="stable")
+    chosen = sizes.drop_duplicates(["table", "method"])[["table", "method", "source"]]
+    frame = frame.merge(chosen, on=["table", "method", "source"])
     entries = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
     kinds = {entry["name"]: kind(entry["numeric"], entry["categorical"]) for entry in entries}
     frame["kind"] = frame["table"].map(kinds)
     if "fit_cpu_seconds" not in frame:
         frame["fit_cpu_seconds"] = np.nan
-    whole = frame.groupby(["table", "method"])["fold"].transform("nunique") == FOLDS
-    ordered = frame[whole].sort_values(["rows", "table", "method", "fold"], kind="stable")
+    ordered = frame.sort_values(["rows", "table", "method", "fold"], kind="stable")
     return ordered[list(COLUMNS)].round(6)
 
 
@@ -75,18 +97,24 @@ def kind(numeric: Sequence[str], categorical: Sequence[str]) -> str:
 
 
 def panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the results of the tables that some methods share.
+    """Return the results of the tables that some methods share, and of the folds that they share.
 
-    "methods" has all methods, on the tables that all of them have; "tables" has those methods that
-    have nearly all tables, on the tables that these share.
+    "methods" has all methods with more than a few tables; "tables" has those of which all folds of
+    nearly all tables are there.
     """
-    there = frame.groupby(["table", "method"]).size().unstack() == FOLDS
-    many = [method for method in there if there[method].mean() >= MOST_TABLES]
-    out = {}
-    for name, methods in (("methods", list(there)), ("tables", many)):
-        tables = there.index[there[methods].all(axis=1)]
-        out[name] = frame[frame["table"].isin(tables) & frame["method"].isin(methods)]
-    return out
+    folds = frame.groupby(["table", "method"])["fold"].nunique().unstack().fillna(0)
+    measured = (folds > 0).mean()
+    some = measured[measured >= SOME_TABLES].index
+    whole = (folds == FOLDS).mean()
+    many = whole[whole >= MOST_TABLES].index
+    return {name: _shared(frame, list(own)) for name, own in (("methods", some), ("tables", many))}
+
+
+def _shared(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
+    """Return the pieces, tables and folds, that all of these methods have."""
+    own = frame[frame["method"].isin(methods)]
+    there = own.groupby(["table", "fold"])["method"].transform("nunique")
+    return own[there == len(methods)]
 
 
 def slices(frame: pd.DataFrame) -> Iterator[Slice]:
@@ -144,21 +172,96 @@ def ranks(frame: pd.DataFrame) -> list[list[str]]:
     return [*lines, ["p (Iman and Davenport)", *p, "", "", "", ""]]
 
 
+class Standing(NamedTuple):
+    """Who is best by log-loss on some of the tables, and who cannot be told from it."""
+
+    part: Slice
+    ranks: dict[str, float]
+    near: list[str]
+
+
+def standing(frame: pd.DataFrame, part: Slice) -> Standing:
+    """Order the methods by average rank; near the best are those within Nemenyi's difference."""
+    test = friedman(wide(frame, "log_loss", part.tables), higher_is_better=False)
+    order = np.argsort(test.ranks, kind="stable")
+    by_rank = {test.names[place]: float(test.ranks[place]) for place in order}
+    limit = test.ranks.min() + critical_difference(len(test.names), test.n_tables)
+    return Standing(part, by_rank, [name for name, rank in by_rank.items() if rank < limit])
+
+
 def advice(frame: pd.DataFrame) -> list[list[str]]:
     """Say for each slice which models are best by log-loss, not worse, and fastest of these."""
     lines = [["tables", "count", "best average rank", "not worse than it", "fastest of these"]]
-    for part in slices(frame):
-        test = friedman(wide(frame, "log_loss", part.tables), higher_is_better=False)
-        limit = test.ranks.min() + critical_difference(len(test.names), test.n_tables)
-        order = np.argsort(test.ranks, kind="stable")
-        near = [test.names[i] for i in order if test.ranks[i] < limit]
+    for part, by_rank, near in (standing(frame, part) for part in slices(frame)):
         own = frame[frame["table"].isin(part.tables)]
         seconds = own.groupby("method")["fit_cpu_seconds"].median()[near]
-        best = f"{near[0]} ({test.ranks.min():.2f})"
+        best = f"{near[0]} ({by_rank[near[0]]:.2f})"
         others = "; ".join(near[1:]) or "none"
         fastest = f"{seconds.idxmin()} ({seconds.min():.3f} s)" if seconds.notna().any() else ""
-        lines.append([part.title, str(test.n_tables), best, others, fastest])
+        lines.append([part.title, str(len(part.tables)), best, others, fastest])
     return lines
+
+
+def summary(frame: pd.DataFrame) -> list[str]:
+    """Say in sentences, as the page shows them, what follows from the ranks by log-loss."""
+    found = {part.name: standing(frame, part) for part in slices(frame)}
+    everything, confirming = found.pop("all"), found.pop("confirming", None)
+    _, by_rank, near = everything
+    parts = [*found.values()]
+    names = [name for name in by_rank if name != NOTHING]
+    top = names[0]
+    elsewhere = [f"{p.part.title} ({written(p.near[0])})" for p in parts if p.near[0] != top]
+    but = f", but not on tables of {listed(elsewhere)}" if elsewhere else ""
+    out = [
+        f"**The best probabilities:** {written(top)}, with an average rank by log-loss of "
+        f"{by_rank[top]:.2f} among {len(by_rank)} methods on {len(everything.part.tables)} tables; "
+        f"it is the best on {'most' if elsewhere else 'all'} kinds of tables below{but}."
+    ]
+    if confirming is not None:
+        best = confirming.near[0]
+        same = "also" if best == top else "but"
+        out[0] += (
+            f" On the tables that no choice of {OWN} was made by it is {same} {written(best)} "
+            f"({confirming.ranks[best]:.2f})."
+        )
+    rivals = [f"{written(name)} ({by_rank[name]:.2f})" for name in near if name != top]
+    told = f"{listed(rivals)} cannot be told from it" if rivals else "All others are behind it"
+    out.append(f"**As good, as far as these tables can tell:** {told} over all tables.")
+    seconds = frame.groupby("method")["fit_cpu_seconds"].median()
+    quick = [name for name in names if name in OURS and seconds[name] < QUICK_SECONDS][:4]
+    here = [p.part.title for p in parts if p.near[0] not in quick and set(p.near) & set(quick)]
+    some = f" On tables of {listed(here)}, one or more of them cannot be told from the best."
+    if quick:
+        out.append(
+            f"**In less than {QUICK_SECONDS} seconds (median):** {listed(map(written, quick))}, "
+            f"the better ones first.{some if here else ''}"
+        )
+    last = [name for name in names if name in OURS][-1]
+    behind = [name for name in by_rank if by_rank[name] > by_rank[last]]
+    rest = f"only {listed(map(written, behind))} have a worse rank" if behind else "it is the last"
+    out.append(f"**Not** {written(last)} **for its probabilities** as they come: {rest}.")
+    alike = [p.part.title for p in parts if len(p.near) > len(by_rank) / 2]
+    if alike:
+        out.append(
+            f"**Tables of {listed(alike)}:** most methods cannot be told apart on so few of these. "
+            "Take the one that you can explain."
+        )
+    return out
+
+
+def written(method: str) -> str:
+    """Return the name of a method for the page, with a link where it is ours."""
+    if method not in OURS:
+        return method
+    name, _, rest = method.partition(", ")
+    link = f":class:`{'LessNaiveClassifier' if name == OWN else name}`"
+    return f"{link} ({rest})" if rest else link
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words as people do."""
+    *others, last = [*words] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def duels(frame: pd.DataFrame) -> list[list[str]]:
@@ -176,15 +279,26 @@ def duels(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def coverage(frame: pd.DataFrame) -> list[list[str]]:
-    """List which tables and methods are in."""
-    lines = [["table", "rows", "columns", "kind", "classes", "methods", "not measured"]]
+    """List which tables and methods are in, and with how many folds."""
+    lines = [["table", "rows", "columns", "kind", "classes", "methods", "fewer folds", "absent"]]
     everything = set(frame["method"])
     for table, own in frame.groupby("table", sort=False):
-        first, there = own.iloc[0], set(own["method"])
-        absent = "; ".join(sorted(everything - there)) or "none"
+        first, folds = own.iloc[0], own.groupby("method")["fold"].nunique()
+        few = "; ".join(f"{name} ({n})" for name, n in folds.items() if n < FOLDS) or "none"
+        absent = "; ".join(sorted(everything - set(folds.index))) or "none"
         sizes = [f"{first['rows']:,}", str(first["columns"]), first["kind"], str(first["classes"])]
-        lines.append([str(table), *sizes, str(len(there)), absent])
+        lines.append([str(table), *sizes, str(len(folds)), few, absent])
     return lines
+
+
+def pictures(frame: pd.DataFrame) -> str:
+    """Return what shows the diagrams of all slices, as the page has it."""
+    return "\n".join(
+        f"{part.title[0].upper()}{part.title[1:]} ({len(part.tables)} tables):\n\n"
+        f".. image:: ../studies/big_table_methods_{part.name}.svg\n   :alt: {part.title}\n"
+        for part in slices(frame)
+        if part.name != "all"
+    )
 
 
 def draw(frame: pd.DataFrame, folder: Path, prefix: str) -> None:
@@ -198,6 +312,8 @@ def draw(frame: pd.DataFrame, folder: Path, prefix: str) -> None:
 
     from lessnaive.plot import CriticalDifferenceDisplay
 
+    for file in folder.glob(f"{prefix}_*.svg"):
+        file.unlink()
     for part in slices(frame):
         scores = wide(frame, "log_loss", part.tables)
         display = CriticalDifferenceDisplay.from_scores(scores, higher_is_better=False)
@@ -213,12 +329,15 @@ def write(file: Path, lines: list[list[str]]) -> None:
 
 def report(frame: pd.DataFrame, folder: Path) -> None:
     """Write all that is on the page."""
-    for name, panel in panels(frame).items():
+    both = panels(frame)
+    for name, panel in both.items():
         write(folder / f"big_table_ranks_{name}.csv", ranks(panel))
         write(folder / f"big_table_advice_{name}.csv", advice(panel))
-    both = panels(frame)
     write(folder / "big_table_duels.csv", duels(both["methods"]))
     write(folder / "big_table_coverage.csv", coverage(frame))
+    text = "".join(f"- {sentence}\n" for sentence in summary(both["methods"]))
+    (folder / "big_table_summary.txt").write_text(text, encoding="utf-8")
+    (folder / "big_table_pictures.txt").write_text(pictures(both["methods"]), encoding="utf-8")
 
 
 def main() -> None:
@@ -226,7 +345,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--docs", type=Path, required=True, help="folder of the page")
-    parser.add_argument("--results", type=Path, nargs="+", help="folders that quality.py wrote")
+    parser.add_argument("--results", type=Path, nargs="+", help="folders of quality.py, or files")
     options = parser.parse_args()
     file = options.docs / "big_table.csv"
     if options.results:

@@ -172,5 +172,5 @@ def tables6_8(effort: Effort) -> Report:
 def wins(losses: pd.DataFrame) -> str:
     """Return wins / draws / losses of the first method, and the p-value of the difference."""
     counts = "/".join(map(str, win_draw_loss(losses, higher_is_better=False)[0, 1]))
-    p = float(pairwise(losses, adjust=None, higher_is_better=False)[0, 1])
+    p = float(pairwise(losses, adjust=None, higher_is_better=False, zero_method="pratt")[0, 1])
     return f"{counts} ({'<0.001' if p < 0.001 else f'{p:.3f}'})"

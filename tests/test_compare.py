@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import lessnaive
+from compare_cases import Spy, mixed
 from lessnaive import NaiveBayes, arena
 from lessnaive.arena import comparing
 from lessnaive.arena.baselines import ClassFrequencies, GradientBoosting, LogisticRegression
@@ -26,34 +25,6 @@ from lessnaive.exceptions import TableError
 from lessnaive.plot import ComparisonDisplay
 from lessnaive.stats import corrected_resampled_t_test
 from lessnaive.validation.metrics import calibration_error
-
-
-def mixed(n_rows, seed=0):
-    """A table of numbers and text with gaps, and two classes that depend on it."""
-    rng = np.random.default_rng(seed)
-    Z = rng.normal(size=(n_rows, 3))
-    kind = rng.choice(["a", "b", "c"], size=n_rows)
-    y = np.where(2 * Z[:, 0] + (kind == "a") + rng.logistic(size=n_rows) > 0.4, "yes", "no")
-    X = pd.DataFrame(Z, columns=["x", "z", "w"]).mask(rng.uniform(size=Z.shape) < 0.05)
-    return X.assign(kind=kind, row=np.arange(n_rows)), y
-
-
-class Spy(ClassifierMixin, BaseEstimator):
-    """Remembers which rows it has learned from and predicted; the column row tells them."""
-
-    log: ClassVar[list[tuple[frozenset[int], frozenset[int]]]] = []
-
-    def __init__(self, share=0.5):
-        self.share = share
-
-    def fit(self, X, y, sample_weight=None):
-        self.classes_ = np.unique(y)
-        self.seen_ = frozenset(X["row"])
-        return self
-
-    def predict_proba(self, X):
-        self.log.append((self.seen_, frozenset(X["row"])))
-        return np.tile([self.share, 1 - self.share], (len(X), 1))
 
 
 @pytest.fixture

@@ -87,11 +87,20 @@ def _check_simulations(values):
     assert naive.printed is not None
     ridge = values["setting 1, n=100, p=10, r=0.1, ridge: mse"]
     assert ridge.theirs != ridge.honest  # two rules
+    errors = {what: f for what, f in values.items() if what.endswith(": error")}
+    assert len(errors) == 7
+    for finding in errors.values():  # of one repetition, as printed of many
+        assert finding.honest == pytest.approx(finding.printed, abs=0.05)
+    distance = {what.split(", ")[-1]: f.honest for what, f in values.items() if "mse" in what}
+    assert distance["NBRLR: mse"] < min(distance["LR: mse"], distance["NB: mse"])
 
 
 def _check_wins(values):
     for finding in values.values():
         assert sum(map(int, finding.honest.split(" ")[0].split("/"))) == 1
+    for other in ("LR", "NB", "ridge"):  # what is shrunk is better by its probabilities
+        assert _honest(values, f"against {other}, RSPE").startswith("1/0/0")
+    assert _honest(values, "against NB, 0-1 loss").startswith("1/0/0")
 
 
 def _check_fractional(values):
@@ -112,12 +121,20 @@ def _check_figures(values):
 
 def _check_synthetic(values):
     assert values["DI, NB: error"].printed == 0.076
-    assert 0.02 < values["DI, NB: error"].honest < 0.3
+    errors = [f.honest for what, f in values.items() if what.endswith(": error")]
+    assert len(errors) == 6
+    assert all(0.02 < error < 0.1 for error in errors)
+    noise = [f.honest for what, f in values.items() if what.endswith(": noise columns")]
+    assert len(noise) == 4
+    assert max(noise) <= 2
 
 
 def _check_diabetes(values):
-    assert 0.15 < values["1/4, NB: error"].honest < 0.35
-    assert 0 < values["1/4, fsNB: columns"].honest <= 10
+    errors = {what: f.honest for what, f in values.items() if what.endswith(": error")}
+    assert len(errors) == 6
+    assert all(0.15 < error < 0.3 for error in errors.values())
+    assert max(errors, key=errors.get) == "1/4, NB: error"  # columns that repeat each other
+    assert all(1 < f.honest < 5 for what, f in values.items() if what.endswith(": columns"))
 
 
 def _check_p_values(values):
@@ -126,10 +143,15 @@ def _check_p_values(values):
     for finding in values.values():
         assert 0 <= finding.theirs <= 1
         assert 0 <= finding.honest <= 1
+    assert values["aL1/L2-NB and fsNB: adjusted p"].theirs < 0.001
+    assert values["SNB and fsNB: adjusted p"].theirs == 1
 
 
 def _check_spam(values):
-    assert all(0 <= f.honest < 50 for f in values.values())
+    assert len(values) == 6
+    assert all(0 <= f.honest < 10 for f in values.values())
+    weak, strong = (_honest(values, f"Beta({n}, {n})") for n in (1, 100))
+    assert weak < strong
 
 
 CHECKS = dict(

@@ -102,6 +102,18 @@ def test_wilcoxon_with_holm_is_that_of_scikit_posthocs():
     np.testing.assert_allclose(stats.pairwise(scores), theirs, rtol=1e-9)
 
 
+@pytest.mark.parametrize("zero_method", ["wilcox", "pratt", "zsplit"])
+def test_wilcoxon_of_methods_that_tie_is_that_of_scikit_posthocs(zero_method):
+    peer = pytest.importorskip("scikit_posthocs")
+    scores = scores_of((20, 4), ties=True)
+    assert any((scores[:, i] == scores[:, j]).any() for i, j in combinations(range(4), 2))
+    theirs = peer.posthoc_wilcoxon(list(scores.T), p_adjust="holm", zero_method=zero_method)
+    ours = stats.pairwise(scores, zero_method=zero_method)
+    np.testing.assert_allclose(ours, theirs.to_numpy(), rtol=1e-9)
+    if zero_method == "wilcox":  # as scikit-posthocs, scipy and R do by default
+        np.testing.assert_array_equal(ours, stats.pairwise(scores))
+
+
 def test_rank_differences_are_normal():
     scores = scores_of((20, 4))
     ranks = stats.friedman(scores).ranks
@@ -227,6 +239,8 @@ def test_what_cannot_be_compared_is_refused():
         stats.nemenyi([0.1, 0.2])
     with pytest.raises(ValueError, match="neither 'wilcoxon' nor 'rank'"):
         stats.pairwise(np.eye(3), test="t")
+    with pytest.raises(ValueError, match="none of 'wilcox', 'pratt', 'zsplit'"):
+        stats.pairwise(np.eye(3), zero_method="drop")
     with pytest.raises(ValueError, match="none of 'holm'"):
         stats.pairwise(np.eye(3), adjust="bonferroni")
     with pytest.raises(ValueError, match="symmetric"):

@@ -8,6 +8,7 @@ import random
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,10 @@ import pytest
 
 import lessnaive
 from command_line import PENGUINS, refused, rows_of, write
+from lessnaive.arena.tuning import fit_to
 from stream_runs import finish, start
+
+compare_command = import_module("lessnaive.cli.compare_command")
 
 FEW = ("--model", "NaiveBayes", "--model", "class frequencies", "--cv", "3", "--repeats", "1")
 
@@ -93,6 +97,20 @@ def test_groups_and_times_are_not_learned_from(well):
     options = ("--target", "y", "--drop", "who", "--time", "day")
     out = well("compare", "t.csv", *options, "--model", "NaiveBayes", "--cv", "3")
     assert "60 rows, 1 column, 2 classes; 3 splits" in out
+
+
+@pytest.mark.parametrize("option", ["groups", "time"])
+def test_what_is_written_is_chosen_as_it_was_compared(well, monkeypatch, option):
+    learned = []
+    monkeypatch.setattr(
+        compare_command, "fit_to", lambda model, rows: learned.append(rows) or fit_to(model, rows)
+    )
+    text = "".join(f"{i % 7},{i // 4},{'ab'[i % 3 == 0]}\n" for i in range(60))
+    write("t.csv", "x,when,y\n" + text)
+    model = ("--model", "NaiveBayes", "--cv", "3", "-o", "m.json")
+    well("compare", "t.csv", "--target", "y", f"--{option}", "when", *model)
+    [rows] = learned
+    assert getattr(rows, option).tolist() == [i // 4 for i in range(60)]
 
 
 def test_what_cannot_be_done(cli):

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import linear_model
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -99,7 +100,19 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class LogisticRegression(_Baseline):
-    """Logistic regression on indicators and scaled numbers, its ridge penalty chosen by folds."""
+    """Logistic regression on indicators and scaled numbers, its ridge penalty chosen by folds.
+
+    Parameters
+    ----------
+    cv : int or list of (train, test), default=5
+        Number of stratified folds, or the folds themselves, each with all classes to learn from.
+    categorical_features : "from_dtype", "all", or names, positions or a mask
+        Columns that are categorical besides those that hold text or booleans.
+    """
+
+    def __init__(self, *, cv: Any = 5, categorical_features: Any = "from_dtype") -> None:
+        super().__init__(categorical_features=categorical_features)
+        self.cv = cv
 
     def _make(self, y: Any) -> Any:
         self.n_columns_ = len(self._levels)
@@ -113,9 +126,12 @@ class LogisticRegression(_Baseline):
             OneHotEncoder(handle_unknown="ignore"),
         )
         self._prepare = make_column_transformer((numbers, plain), (indicators, coded))
-        return LogisticRegressionCV(
+        labels = np.asarray(y)
+        if np.unique(labels, return_counts=True)[1].max() == 1:  # nothing to choose by
+            return linear_model.LogisticRegression(max_iter=1000)
+        return linear_model.LogisticRegressionCV(
             Cs=np.logspace(-4, 4, 10),
-            cv=_folds(np.asarray(y)),
+            cv=_folds(labels, int(self.cv)) if isinstance(self.cv, Integral) else self.cv,
             scoring=_held_out_score,
             max_iter=1000,
         )
@@ -130,14 +146,14 @@ class LogisticRegression(_Baseline):
         return np.asarray(self._model.predict_proba(prepared))
 
 
-def _folds(y: NDArray[Any]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(y: NDArray[Any], most: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Rows to learn from and to hold out: the only row of a class is one to learn from.
 
     Old versions of scikit-learn need all classes among these.
     """
     _, places, counts = np.unique(y, return_inverse=True, return_counts=True)
     alone = np.flatnonzero(counts[places] == 1)
-    splitter = StratifiedKFold(max(2, min(5, counts.min())), shuffle=True, random_state=0)
+    splitter = StratifiedKFold(max(2, min(most, counts.min())), shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(splitter.split(np.zeros((len(y), 1)), y))
@@ -192,13 +208,15 @@ class GradientBoosting(_Baseline):
         )
 
     def _fit_model(self, matrix: Floats, y: Any, sample_weight: Any) -> None:
+        self._empty = np.isnan(matrix).all(axis=0)  # which it cannot bin
         with _openmp_threads(len(matrix)):
-            super()._fit_model(matrix, y, sample_weight)
+            super()._fit_model(np.where(self._empty, 0.0, matrix), y, sample_weight)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each row."""
-        with _openmp_threads(read_table(X).n_rows):
-            return super().predict_proba(X)
+        matrix = np.where(self._empty, 0.0, self._matrix(X))
+        with _openmp_threads(len(matrix)):
+            return np.asarray(self._model.predict_proba(matrix))
 
 
 def _openmp_threads(n_rows: int) -> Any:

@@ -103,10 +103,7 @@ def read_models(
     )
     if models is None:
         return known
-    if isinstance(models, Mapping):
-        return _checked(dict(models))
-    if isinstance(models, str) or not isinstance(models, Sequence):
-        raise TypeError("models must be a list of names or classifiers, or a dict of these.")
+    named = _named(models)
     if not quick:
         everything = known
     else:  # what a quick comparison leaves out can be asked for
@@ -115,25 +112,43 @@ def read_models(
         )
         everything |= known
     out: dict[str, Any] = {}
-    for model in models:
+    for name, model in named:
+        own = name if name not in out else f"{name} {len(out) + 1}"
         if not isinstance(model, str):
-            name = type(model).__name__
-            out[name if name not in out else f"{name} {len(out) + 1}"] = model
+            out[own] = _checked(name, model)
         elif model in everything:
-            out[model] = everything[model]
+            out[own] = everything[model]
         elif model in registered():
-            out[model] = registered()[model](categorical_features=categorical_features)
+            out[own] = registered()[model](categorical_features=categorical_features)
         else:
             raise ValueError(
                 f"There is no model {model!r} to compare: choose from {', '.join(everything)}."
             )
-    return _checked(out)
-
-
-def _checked(models: dict[str, Any]) -> dict[str, Any]:
-    if not models:
+    if not out:
         raise ValueError("models is empty: name at least one.")
-    for name, model in models.items():
-        if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
-            raise TypeError(f"{name} is no classifier with fit and predict_proba.")
-    return models
+    return out
+
+
+def _named(models: Any) -> list[tuple[str, Any]]:
+    """Return pairs of a name and what is to be compared; a name given twice is meant once."""
+    if isinstance(models, Mapping):
+        return [(str(name), model) for name, model in models.items()]
+    if isinstance(models, str) or not isinstance(models, Sequence):
+        raise TypeError("models must be a list of names or classifiers, or a dict of these.")
+    by_name = dict.fromkeys(model for model in models if isinstance(model, str))
+    named = []
+    for model in models:
+        if not isinstance(model, str):
+            named.append((type(model).__name__, model))
+        elif model in by_name:
+            del by_name[model]
+            named.append((model, model))
+    return named
+
+
+def _checked(name: str, model: Any) -> Any:
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class: give an instance, {model.__name__}().")
+    if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
+        raise TypeError(f"{name} is no classifier with fit and predict_proba.")
+    return model

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
-from functools import cache
+from numbers import Integral
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from lessnaive._version import __version__
 from lessnaive.arena.candidates import read_models
 from lessnaive.arena.comparison import MEASURES, Comparison
+from lessnaive.arena.fingerprints import comparison_fingerprint, model_fingerprint
 from lessnaive.arena.journal import ResultFile
 from lessnaive.arena.labelled import LabelledTable, read_labelled
-from lessnaive.arena.splitting import split_labelled
+from lessnaive.arena.splitting import learnable, split_labelled
 from lessnaive.arena.tuning import Tuned, fit_to, probability_of
 from lessnaive.models.base import OneBlasThread
 from lessnaive.validation.cross_validation import Rows, progress, side_by_side
@@ -29,6 +29,13 @@ __all__ = ["compare"]
 # Tables with more rows are split into folds once only, unless more is asked for.
 _MANY_ROWS = 10_000
 _KEY = ("comparison", "model", "settings", "split")
+# What scikit-learn calls our measures, or what it says the negative of.
+_THEIR_NAMES = {
+    "neg_log_loss": "log_loss",
+    "roc_auc": "auc",
+    "roc_auc_ovr": "auc",
+    "neg_brier_score": "brier",
+}
 
 
 def compare(
@@ -45,7 +52,7 @@ def compare(
     categorical_features: Any = "from_dtype",
     quick: bool = False,
     n_jobs: int | None = None,
-    random_state: int = 0,
+    random_state: Any = 0,
     journal: str | os.PathLike[str] | None = None,
     verbose: bool = False,
 ) -> Comparison:
@@ -69,7 +76,8 @@ def compare(
         How often rows are dealt to folds anew: 2 by default, 1 if `quick` or if there are more
         than 10,000 rows.
     scoring : {"log_loss", "accuracy", "auc", "brier", "calibration"}, default="log_loss"
-        By what the models are ordered, and held against the best.
+        By what the models are ordered, and held against the best. scikit-learn's names of these
+        ("neg_log_loss", "roc_auc", "roc_auc_ovr", "neg_brier_score") are understood, too.
     groups : array-like of shape (n_rows,), optional
         Rows of the same group, such as a patient, are never parted.
     time : array-like of shape (n_rows,), optional
@@ -83,7 +91,7 @@ def compare(
         Whether to compare a few models in seconds.
     n_jobs : int, optional
         Number of fits side by side; -1: as many as there are cores.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the splits.
     journal : path-like, optional
         A file that keeps what is finished. A comparison that was stopped, even killed, goes on
@@ -99,7 +107,8 @@ def compare(
     Warns
     -----
     UserWarning
-        If a model failed; it is left out.
+        If a model failed in a split; it is left out. If a split has one class only to learn from;
+        it is left out.
 
     Examples
     --------
@@ -113,17 +122,16 @@ def compare(
     >>> round(found.rows[0].mean["accuracy"], 2)
     0.99
     """
+    scoring = _THEIR_NAMES.get(scoring, scoring)
     if scoring not in MEASURES:
         raise ValueError(f"scoring={scoring!r} is none of {', '.join(MEASURES)}.")
     rows = read_labelled(X, y, sample_weight, groups, time)
+    if not isinstance(random_state, Integral):
+        random_state = check_random_state(random_state).randint(2**31 - 1)
     candidates = read_models(
         models, quick=quick, categorical_features=categorical_features, random_state=random_state
     )
-    n_folds = (3 if quick else 5) if cv is None else cv
-    n_repeats = (1 if quick or len(rows) > _MANY_ROWS else 2) if repeats is None else repeats
-    if n_repeats < 1:
-        raise ValueError(f"repeats={n_repeats} is too few: 1 is cross-validation without repeats.")
-    splits = split_labelled(rows, n_folds, n_repeats, random_state)
+    splits = _splits(rows, cv, repeats, quick, int(random_state))
     found = _results(rows, candidates, splits, n_jobs, journal, verbose)
     failures: dict[str, str] = {}
     for row in found:
@@ -140,6 +148,32 @@ def compare(
     return Comparison.of(names, kept, scoring, ratio / (1.0 + ratio), failures)
 
 
+def _splits(
+    rows: LabelledTable, cv: Any, repeats: int | None, quick: bool, random_state: int
+) -> list[tuple[Rows, Rows]]:
+    """Split the rows; what nothing can be learned from is left out."""
+    n_folds = (3 if quick else 5) if cv is None else cv
+    many = len(rows.present) > _MANY_ROWS
+    n_repeats = (1 if quick or many else 2) if repeats is None else repeats
+    if n_repeats < 1:
+        raise ValueError(f"repeats={n_repeats} is too few: 1 is cross-validation without repeats.")
+    splits = split_labelled(rows, n_folds, n_repeats, random_state)
+    good = learnable(splits, rows.labels)
+    lost = len(splits) - len(good)
+    if not good:
+        raise ValueError(
+            "In every split the rows to learn from are all of one class: give other folds, groups "
+            "or times."
+        )
+    if lost:
+        warnings.warn(
+            f"{lost} of {len(splits)} splits {'are' if lost > 1 else 'is'} left out: the rows to "
+            "learn from are all of one class.",
+            stacklevel=3,
+        )
+    return good
+
+
 def _results(
     rows: LabelledTable,
     candidates: dict[str, Any],
@@ -149,8 +183,8 @@ def _results(
     verbose: bool,
 ) -> list[dict[str, Any]]:
     """Measure what has not been measured yet; return a row for each model and split."""
-    own = _fingerprint(rows, splits) if journal is not None else ""
-    settings = {name: _settings(model) for name, model in candidates.items()}
+    own = comparison_fingerprint(rows, splits) if journal is not None else ""
+    settings = {name: model_fingerprint(model) for name, model in candidates.items()}
     cells = [
         (own, name, settings[name], split) for split in range(len(splits)) for name in settings
     ]
@@ -164,7 +198,7 @@ def _results(
             row = dict(zip(_KEY, cell, strict=True)) | measure(
                 candidates[name], rows, splits[split]
             )
-            if file is not None:
+            if file is not None and "error" not in row:  # what failed is tried again
                 file.add(row)
             step()
             return row
@@ -199,6 +233,7 @@ def measure(model: Any, rows: LabelledTable, split: tuple[Rows, Rows]) -> dict[s
         learned = perf_counter()
         log_probability = probability_of(fitted, test.X, rows.classes)
         done = perf_counter()
+        columns = _columns_used(fitted)
     except Exception as error:  # whatever a model does, the others go on
         return {"error": f"{type(error).__name__}: {error}"}
     weights = np.ones(len(test)) if test.weights is None else test.weights
@@ -206,7 +241,7 @@ def measure(model: Any, rows: LabelledTable, split: tuple[Rows, Rows]) -> dict[s
     predictions = Predictions(log_probability, test.labels, weights, known)
     return {
         **{name: metric.measure(predictions) for name, metric in MEASURES.items()},
-        "columns": _columns_used(fitted),
+        "columns": columns,
         "fit_seconds": learned - start,
         "predict_seconds": done - learned,
     }
@@ -220,37 +255,3 @@ def _columns_used(fitted: Any) -> int | None:
     if card is not None:
         return int((card.column_importance() != 0).sum())
     return getattr(fitted, "n_columns_", None)
-
-
-def _settings(model: Any) -> str:
-    """Return a short text that tells a model with its parameters from others."""
-    text = f"{type(model).__module__} {type(model).__qualname__} {_plain(model)}"
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _plain(value: Any) -> str:
-    """Return parameters as a text, those of estimators in them too."""
-    if hasattr(value, "get_params"):
-        return f"{type(value).__name__}{_plain(value.get_params(deep=False))}"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {_plain(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{value.tolist()}"
-    return repr(value)
-
-
-def _fingerprint(rows: LabelledTable, splits: list[tuple[Rows, Rows]]) -> str:
-    """Return a short text that tells this comparison from others: rows, splits, the package."""
-    digest = hashlib.sha256(f"{__version__} {_package_state()} {rows.fingerprint()}".encode())
-    for split in splits:
-        for part in split:
-            digest.update(part.astype(np.int64).tobytes() + b"|")
-    return digest.hexdigest()[:16]
-
-
-@cache
-def _package_state() -> str:
-    """Return what changes when another version is installed, or one that was edited."""
-    folder = Path(__file__).parents[1]
-    files = sorted(f for pattern in ("*.py", "*.so", "*.pyd") for f in folder.rglob(pattern))
-    return " ".join(f"{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in files)

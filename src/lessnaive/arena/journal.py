@@ -63,7 +63,8 @@ class ResultFile:
                 f"{self.path} holds something else than results: name another file, or remove it."
             )
         if whole != data:
-            self.path.write_bytes(whole)
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole))  # at once: nothing is lost if this is stopped, too
         return rows
 
     def _is_result(self, row: Any) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive.table import encode_labels, read_table, read_weights
 from lessnaive.table.frames import is_frame
+from lessnaive.table.objects import is_missing
 from lessnaive.table.reading import as_array
 
 __all__ = ["LabelledTable", "read_labelled"]
@@ -58,6 +59,11 @@ class LabelledTable:
         """The sum of the weights, or the number of rows that have none."""
         return float(len(self) if self.weights is None else self.weights.sum())
 
+    @property
+    def present(self) -> NDArray[np.intp]:
+        """Places of the rows that count: those whose weight is not 0."""
+        return np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights)
+
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return some of the rows."""
         return type(self)(
@@ -87,7 +93,7 @@ class LabelledTable:
 def read_labelled(
     X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
 ) -> LabelledTable:
-    """Read what is to be compared on; rows of weight 0 are left out.
+    """Read what is to be compared on.
 
     Parameters
     ----------
@@ -111,32 +117,55 @@ def read_labelled(
             f"The target has one class only ({classes.tolist()[0]!r}): rows of at least two are "
             "needed to compare models."
         )
-    found = LabelledTable(
+    return LabelledTable(
         X,
         labels.astype(np.int64),
         classes,
         weights,
-        _places(groups, n_rows, "groups"),
-        _places(time, n_rows, "time"),
+        None if groups is None else _group_places(_values_of(groups, n_rows, "groups")),
+        None if time is None else _time_places(_values_of(time, n_rows, "time")),
     )
-    return found if weights is None else found.take(np.flatnonzero(weights))
 
 
-def _places(values: Any, n_rows: int, name: str) -> NDArray[np.int64] | None:
-    """Return the place of each value among the sorted ones."""
-    if values is None:
-        return None
+def _values_of(values: Any, n_rows: int, name: str) -> NDArray[Any]:
+    """Return a value for each row, none of them missing."""
     array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if array.shape != (n_rows,):
         raise ValueError(f"{name} must have a value for each of the {n_rows} rows.")
-    gap = array != array if array.dtype.kind in "fmM" else np.array([v is None for v in array])
+    gap = (
+        np.array([is_missing(value) for value in array])
+        if array.dtype.kind == "O"
+        else (array != array)
+    )
     if np.any(gap):
         row = int(np.argmax(gap))
         raise ValueError(f"{name} is missing in row {row + 1}: fill it in, or leave the row out.")
+    return array
+
+
+def _group_places(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number for each group, by its value, or as they come if values have no order."""
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
     except TypeError:
-        raise ValueError(f"{name} mixes values that cannot be put in order.") from None
+        number: dict[Any, int] = {}
+        return np.array([number.setdefault(value, len(number)) for value in array.tolist()])
+
+
+def _time_places(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the place of each time among the sorted ones; text must be dates of ISO 8601."""
+    if array.dtype.kind in "US" or any(isinstance(value, str) for value in array.tolist()):
+        try:
+            array = array.astype("datetime64[us]")
+        except (TypeError, ValueError):
+            raise ValueError(
+                "time holds text, whose order is not that of time: give numbers, or dates like "
+                "2024-03-31."
+            ) from None
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise ValueError("time mixes values that cannot be put in order.") from None
 
 
 def _rows_of(X: Any, rows: NDArray[np.intp]) -> Any:

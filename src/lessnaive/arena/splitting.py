@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -13,7 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from lessnaive.arena.labelled import LabelledTable
 from lessnaive.validation.cross_validation import Rows, split_rows
 
-__all__ = ["split_labelled"]
+__all__ = ["inner_splits", "learnable", "split_labelled"]
 
 
 def split_labelled(
@@ -38,11 +39,16 @@ def split_labelled(
     Returns
     -------
     list of (array, array)
+        Rows of weight 0 are in none; what `cv` splits itself counts them.
     """
     if not isinstance(cv, Integral):
         X = np.zeros((len(rows), 1))
         given = check_cv(cv).split(X, rows.labels, rows.groups)
-        return split_rows([*given], rows.labels)
+        return split_rows([*given], rows.labels, weights=rows.weights)
+    there = rows.present
+    if len(there) < len(rows):
+        splits = split_labelled(rows.take(there), cv, repeats, random_state)
+        return [(there[train], there[test]) for train, test in splits]
     n_folds = int(cv)
     if n_folds < 2:
         raise ValueError(f"cv={n_folds} is too few: rows are held out from two folds on.")
@@ -65,6 +71,57 @@ def split_labelled(
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
         splits += split_rows([*splitter.split(rows.labels, rows.labels, rows.groups)], rows.labels)
     return splits
+
+
+def inner_splits(
+    rows: LabelledTable, n_folds: int, random_state: int = 0
+) -> list[tuple[Rows, Rows]]:
+    """Split training rows once more, to choose by, as far as it goes.
+
+    Parameters
+    ----------
+    rows : LabelledTable
+        The rows to learn from.
+    n_folds : int
+        Number of folds, or fewer if there are not so many groups, or rows of a class. Rows of one
+        group or of one time are split as if they had none.
+    random_state : int, default=0
+        Seed of the folds.
+
+    Returns
+    -------
+    list of (array, array)
+        Those that something can be learned from; maybe none.
+    """
+    most = int(np.bincount(rows.labels).max())
+    if rows.groups is not None:
+        most = min(most, len(np.unique(rows.groups)))
+    try:
+        splits = split_labelled(rows, max(2, min(n_folds, most)), 1, random_state)
+    except ValueError:
+        if rows.groups is None and rows.time is None:
+            return []
+        return inner_splits(replace(rows, groups=None, time=None), n_folds, random_state)
+    return learnable(splits, rows.labels)
+
+
+def learnable(
+    splits: list[tuple[Rows, Rows]], labels: NDArray[np.int64]
+) -> list[tuple[Rows, Rows]]:
+    """Return the splits that something can be learned from: those of two classes or more.
+
+    Parameters
+    ----------
+    splits : list of (array, array)
+        The rows to learn from and the rows to judge.
+    labels : array of shape (n_rows,)
+        Place of each row's class.
+
+    Returns
+    -------
+    list of (array, array)
+    """
+    return [split for split in splits if len(np.unique(labels[split[0]])) > 1]
 
 
 def _blocks(time: NDArray[np.int64], n_blocks: int) -> list[tuple[Rows, Rows]]:

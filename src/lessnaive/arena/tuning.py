@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from lessnaive.arena.labelled import LabelledTable, read_labelled
-from lessnaive.arena.splitting import split_labelled
+from lessnaive.arena.splitting import inner_splits
 from lessnaive.solver.anytime import interrupts_pass
 from lessnaive.validation.cross_validation import Fold, best, cross_validate
 from lessnaive.validation.metrics import SCORES
@@ -19,10 +21,18 @@ from lessnaive.validation.metrics import SCORES
 __all__ = ["Tuned", "fit_to", "probability_of"]
 
 Floats = NDArray[np.float64]
+# Folds of an estimator that leaves their number open.
+_FOLDS = 5
+# How far from 1 probabilities may sum; those of single precision do not hit it.
+_SLACK = 1e-3
 
 
 def fit_to(estimator: Any, rows: LabelledTable) -> Any:
-    """Fit an estimator; what it does not take, weights or groups, it is not given."""
+    """Fit an estimator; what it does not take, weights or groups, it is not given.
+
+    If it chooses by folds of its own, a number of them as its parameter ``cv``, these keep groups
+    together and respect time, too.
+    """
     given = {
         "sample_weight": rows.weights,
         "groups": rows.groups,
@@ -33,8 +43,32 @@ def fit_to(estimator: Any, rows: LabelledTable) -> Any:
         for name, values in given.items()
         if values is not None and has_fit_parameter(estimator, name)
     }
-    with interrupts_pass():
+    with _own_folds(estimator, rows, taken), interrupts_pass():
         return estimator.fit(rows.X, rows.y, **taken)
+
+
+@contextmanager
+def _own_folds(estimator: Any, rows: LabelledTable, taken: Mapping[str, Any]) -> Iterator[None]:
+    """Give an estimator for a while the folds that it would not make itself."""
+    apart = rows.groups is not None or rows.time is not None
+    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    if not apart or taken.keys() & {"groups", "time"} or "cv" not in given:
+        yield
+        return
+    cv, splits = given["cv"], []
+    if cv is None or isinstance(cv, Integral):
+        n_classes = len(np.unique(rows.labels))
+        splits = [
+            (train, test)
+            for train, test in inner_splits(rows, _FOLDS if cv is None else int(cv))
+            if len(np.unique(rows.labels[train])) == n_classes  # they need to know all of them
+        ]
+    try:
+        if splits:
+            estimator.set_params(cv=splits)
+        yield
+    finally:
+        estimator.set_params(cv=cv)
 
 
 def probability_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
@@ -44,6 +78,8 @@ def probability_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
     else:
         with np.errstate(divide="ignore"):
             known = np.log(np.asarray(estimator.predict_proba(X), dtype=np.float64))
+    if known.ndim != 2 or not np.allclose(np.exp(known).sum(axis=1), 1.0, rtol=0.0, atol=_SLACK):
+        raise ValueError("predict_proba gives something else than probabilities that sum to 1.")
     out = np.full((len(known), len(classes)), -np.inf)
     out[:, np.searchsorted(classes, estimator.classes_)] = known
     return out
@@ -117,6 +153,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The model itself.
         """
         rows = read_labelled(X, y, sample_weight, groups, time)
+        rows = rows.take(rows.present)
         score = SCORES[self.scoring]
 
         def scores_of(fold: Fold[LabelledTable]) -> list[float]:
@@ -128,26 +165,16 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for m in models
             ]
 
+        scores: list[list[float]] = []
         if len(self.estimators) > 1:
-            splits = split_labelled(rows, self._n_folds(rows), 1, self.random_state)
-            # Nothing can be learned from rows of one class.
-            splits = [s for s in splits if len(np.unique(rows.labels[s[0]])) > 1]
-            scores = cross_validate(scores_of, rows, splits)
-        else:
-            scores = []
+            splits = inner_splits(rows, self.cv, self.random_state)
+            scores = cross_validate(scores_of, rows, splits) if splits else []
         means = np.mean(scores, axis=0) if scores else np.zeros(len(self.estimators))
         self.scores_ = dict(zip(self.estimators, means.tolist(), strict=True))
         self.best_ = list(self.estimators)[best(means)]
         self.best_estimator_ = fit_to(clone(self.estimators[self.best_]), rows)
         self.classes_ = self.best_estimator_.classes_
         return self
-
-    def _n_folds(self, rows: LabelledTable) -> int:
-        """Return as many folds as there are, at most, groups and rows of the largest class."""
-        most = int(np.bincount(rows.labels).max())
-        if rows.groups is not None:
-            most = min(most, len(np.unique(rows.groups)))
-        return max(2, min(self.cv, most))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Log-probability of each class for each row."""

@@ -190,6 +190,7 @@ def _compare(data: TrainingData, candidates: Any, features: Any, **options: Any)
     table = read_table(data.X)
     categorical = categorical_columns(table.columns, table.names, features)
     warn_of_identifiers(table.columns, categorical, data.weights)
+    groups, time = _apart(data)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = compare(
@@ -197,14 +198,20 @@ def _compare(data: TrainingData, candidates: Any, features: Any, **options: Any)
             data.y,
             models=candidates,
             sample_weight=data.weights,
-            groups=_values(data.apart.get("--groups"), "--groups"),
-            time=_values(data.apart.get("--time"), "--time"),
+            groups=groups,
+            time=time,
             verbose=Console(stderr=True).is_terminal,
             **options,
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         warnings.warn(text, stacklevel=2)
     return found
+
+
+def _apart(data: TrainingData) -> tuple[Any, Any]:
+    """Return groups and times of the rows, if there are any."""
+    groups, time = (_values(data.apart.get(option), option) for option in ("--groups", "--time"))
+    return groups, time
 
 
 def _values(column: pa.ChunkedArray | None, option: str) -> Any:
@@ -304,8 +311,8 @@ def _write_best(
         raise InputError("-o: none of these models can be written to a model file.")
     if names[0] != found.best:
         display.line(f"{found.best} is no model of this package, and has no model file.")
-    rows = read_labelled(data.X, data.y, data.weights)
-    model = fit_to(candidates[names[0]], rows)
+    groups, time = _apart(data)
+    model = fit_to(candidates[names[0]], read_labelled(data.X, data.y, data.weights, groups, time))
     chosen = ""
     if isinstance(model, Tuned):
         chosen = f" ({model.best_})" if len(model.estimators) > 1 else ""

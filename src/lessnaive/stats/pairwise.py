@@ -27,6 +27,7 @@ def pairwise(
     test: Literal["wilcoxon", "rank"] = "wilcoxon",
     adjust: Literal["holm", "bergmann_hommel"] | None = "holm",
     higher_is_better: bool = True,
+    zero_method: Literal["wilcox", "pratt", "zsplit"] = "wilcox",
 ) -> Floats:
     """Compare all pairs of methods over the tables.
 
@@ -42,6 +43,10 @@ def pairwise(
         finds more differences; None for nothing.
     higher_is_better : bool, default=True
         Whether larger scores are better; False for losses.
+    zero_method : {"wilcox", "pratt", "zsplit"}, default="wilcox"
+        What Wilcoxon's test does with tables on which two methods tie, as in scipy: "wilcox" leaves
+        them out, as most programs do; "pratt" ranks them, and "zsplit" gives half of their ranks to
+        each method, so that many ties speak against a difference.
 
     Returns
     -------
@@ -61,7 +66,9 @@ def pairwise(
     """
     given = read_scores(scores, higher_is_better)
     if test == "wilcoxon":
-        p = _wilcoxon(given)
+        if zero_method not in ("wilcox", "pratt", "zsplit"):
+            raise ValueError(f"zero_method={zero_method!r} is none of 'wilcox', 'pratt', 'zsplit'.")
+        p = _wilcoxon(given, zero_method)
     elif test == "rank":
         p = np.minimum(2.0 * norm.sf(np.abs(rank_differences(given))), 1.0)
     else:
@@ -78,12 +85,12 @@ def pairwise(
     return p
 
 
-def _wilcoxon(scores: Scores) -> Floats:
+def _wilcoxon(scores: Scores, zero_method: str) -> Floats:
     p = np.ones((scores.n_methods, scores.n_methods))
     for i, j in combinations(range(scores.n_methods), 2):
         difference = scores.values[:, i] - scores.values[:, j]
         if difference.any():  # methods that are the same everywhere do not differ
-            p[i, j] = p[j, i] = float(wilcoxon(difference, zero_method="pratt").pvalue)
+            p[i, j] = p[j, i] = float(wilcoxon(difference, zero_method=zero_method).pvalue)
     return p
 
 
