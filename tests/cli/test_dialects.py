@@ -8,10 +8,13 @@ import json
 import shlex
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from command_line import TABLE, refused, rows_of, write
-from lessnaive.cli.dialect import find_separator
+from lessnaive.cli.dialect import Dialect, find_separator
+from lessnaive.cli.training import warn_of_traps
 
 PLAIN = "size,price,kind,y\n1.5,1234.5,a,yes\n2.5,12,b,no\n-3.25,1000000,a,yes\n4,,b,no\n"
 COMMANDS = pytest.mark.parametrize("command", ["fit", "stream"])
@@ -286,3 +289,17 @@ def test_columns_without_a_value_are_left_out_with_one_warning(cli, well, comman
     filled = content.replace("1,,a,NA", "1,word,a,7")
     assert well("predict", "m.json", write("filled.csv", filled)) == probabilities
     assert len(rows_of(probabilities)) == 4
+
+
+def test_columns_of_names_are_looked_at_once(monkeypatch):
+    """Each way to write numbers was tried on each column, which took most of the time of a fit."""
+    looks = []
+    match = pc.match_substring_regex
+
+    def counted(column, pattern):
+        looks.append(pattern)
+        return match(column, pattern)
+
+    monkeypatch.setattr(pc, "match_substring_regex", counted)
+    warn_of_traps("code", pa.chunked_array([["v1", "A12", None, "b 3 c"]]), Dialect())
+    assert len(looks) == 1
