@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import json
+import lzma
 import shlex
 from pathlib import Path
 
@@ -303,3 +305,32 @@ def test_columns_of_names_are_looked_at_once(monkeypatch):
     monkeypatch.setattr(pc, "match_substring_regex", counted)
     warn_of_traps("code", pa.chunked_array([["v1", "A12", None, "b 3 c"]]), Dialect())
     assert len(looks) == 1
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"sep=;\nx;y\n1;a\n", "begins with the line 'sep=;', which only Excel understands: "),
+        (b'\xef\xbb\xbf"sep=,"\r\nx,y\r\n', "begins with the line '\"sep=,\"', which only "),
+        (b"PK\x03\x04\x14\x00", "is not a CSV file, but a workbook of Excel or a zip archive: "),
+        (b"\xd0\xcf\x11\xe0\x00", "is not a CSV file, but a workbook of Excel: save the table"),
+        (
+            bz2.compress(b"x,y\n"),
+            "is not a CSV file, but packed by bzip2: unpack it, or pack it",
+        ),
+        (lzma.compress(b"x,y\n"), "is not a CSV file, but packed by xz: unpack it, or pack it by"),
+        (b"\x28\xb5\x2f\xfd\x00", "is not a CSV file, but packed by zstd: unpack it, or pack it"),
+    ],
+)
+def test_files_that_are_something_else(cli, command, content, message):
+    write("t.csv", content)
+    answer = cli(command, "t.csv", "--target", "y", "-o", "m.json")
+    assert answer.status == 2
+    assert answer.err.startswith(f"lessnaive: t.csv {message}")
+
+
+@COMMANDS
+def test_the_ending_of_a_name_may_be_in_capitals(same, command):
+    content = b"x\tc\ty\n1\ta,b,c\tyes\n2\td,e,f\tno\n"
+    same(command, content, name="T.TSV", plain='x,c,y\n1,"a,b,c",yes\n2,"d,e,f",no\n')
