@@ -78,11 +78,8 @@ class GroupLassoNB(ScorecardClassifier):
         rules out a class for good if it never had some value.
     priors : str or array-like of shape (n_classes,), default="smoothed"
         Class probabilities, as in :class:`NaiveBayes`.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import Term
-from lessnaive.scorecard.terms.pair import PairTerm
+from lessnaive.scorecard.terms.cross import PairTerm, TripleTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.table import ENCODINGS, TableTerm
@@ -19,6 +19,7 @@ TERM_TYPES: dict[str, type[Term]] = {
     "linear": LinearTerm,
     "piecewise": PiecewiseTerm,
     "pair": PairTerm,
+    "triple": TripleTerm,
 }
 
 
