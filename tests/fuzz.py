@@ -24,7 +24,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a child of a process with other threads might wait for them
 
@@ -34,10 +34,12 @@ from hostile_files import hostile_texts
 from model_files import DOCUMENTS
 
 MEGABYTE = 1 << 20
-# A child may map so much more than it has, and take so long for a mutant, before it is ended.
+# A child may map so much more than it has, and compute so long for a mutant, before it is ended; or
+# stand still so long.
 MOST_MAPPED = 3 << 30
 MOST_SECONDS = 30.0
-# Loading a file of ordinary size takes no longer than this, on a busy machine.
+MOST_WAITING = 600.0
+# Loading a file of ordinary size takes no more time of the processor than this.
 MOST_SECONDS_TO_LOAD = 5.0
 BATCH = 100
 KINDS = len(DOCUMENTS) + 1
@@ -80,11 +82,11 @@ def try_text(name: str, kind: str, text: str, folder: Path) -> Outcome:
     data = text.encode(errors="surrogatepass")
     path.write_bytes(data)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before, started = peak_memory(), time.perf_counter()
+    before, started = peak_memory(), time.process_time()
     used: list[float] = []
 
     def loaded() -> None:
-        used.extend((time.perf_counter() - started, peak_memory() - before))
+        used.extend((time.process_time() - started, peak_memory() - before))
 
     check: Callable[[Path, Callable[[], None]], str]
     check = check_checkpoint if kind == "checkpoint" else check_file
@@ -130,13 +132,30 @@ def _in_child(cases: list[Case]) -> Iterator[Outcome]:
         _be_child(cases, writing)
     os.close(writing)
     with os.fdopen(reading) as answers:
-        while select.select([answers], [], [], MOST_SECONDS)[0]:
+        while _answers(answers, child):
             line = answers.readline()
             if not line:
                 break
             yield Outcome(*json.loads(line))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+
+
+def _answers(answers: TextIO, child: int) -> bool:
+    """Wait for an answer of a child, as long as it may take for one."""
+    computed, waited = _seconds_of(child), time.perf_counter()
+    while not select.select([answers], [], [], 1.0)[0]:
+        if _seconds_of(child) > computed + MOST_SECONDS:
+            return False
+        if time.perf_counter() > waited + MOST_WAITING:
+            return False
+    return True
+
+
+def _seconds_of(process: int) -> float:
+    """Return the time of the processor that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _be_child(cases: list[Case], writing: int) -> None:

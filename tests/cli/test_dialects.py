@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import json
+import lzma
 import shlex
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from command_line import TABLE, refused, rows_of, write
-from lessnaive.cli.dialect import find_separator
+from lessnaive.cli.dialect import Dialect, find_separator
+from lessnaive.cli.training import warn_of_traps
 
 PLAIN = "size,price,kind,y\n1.5,1234.5,a,yes\n2.5,12,b,no\n-3.25,1000000,a,yes\n4,,b,no\n"
 COMMANDS = pytest.mark.parametrize("command", ["fit", "stream"])
@@ -286,3 +291,46 @@ def test_columns_without_a_value_are_left_out_with_one_warning(cli, well, comman
     filled = content.replace("1,,a,NA", "1,word,a,7")
     assert well("predict", "m.json", write("filled.csv", filled)) == probabilities
     assert len(rows_of(probabilities)) == 4
+
+
+def test_columns_of_names_are_looked_at_once(monkeypatch):
+    """Each way to write numbers was tried on each column, which took most of the time of a fit."""
+    looks = []
+    match = pc.match_substring_regex
+
+    def counted(column, pattern):
+        looks.append(pattern)
+        return match(column, pattern)
+
+    monkeypatch.setattr(pc, "match_substring_regex", counted)
+    warn_of_traps("code", pa.chunked_array([["v1", "A12", None, "b 3 c"]]), Dialect())
+    assert len(looks) == 1
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"sep=;\nx;y\n1;a\n", "begins with the line 'sep=;', which only Excel understands: "),
+        (b'\xef\xbb\xbf"sep=,"\r\nx,y\r\n', "begins with the line '\"sep=,\"', which only "),
+        (b"PK\x03\x04\x14\x00", "is not a CSV file, but a workbook of Excel or a zip archive: "),
+        (b"\xd0\xcf\x11\xe0\x00", "is not a CSV file, but a workbook of Excel: save the table"),
+        (
+            bz2.compress(b"x,y\n"),
+            "is not a CSV file, but packed by bzip2: unpack it, or pack it",
+        ),
+        (lzma.compress(b"x,y\n"), "is not a CSV file, but packed by xz: unpack it, or pack it by"),
+        (b"\x28\xb5\x2f\xfd\x00", "is not a CSV file, but packed by zstd: unpack it, or pack it"),
+    ],
+)
+def test_files_that_are_something_else(cli, command, content, message):
+    write("t.csv", content)
+    answer = cli(command, "t.csv", "--target", "y", "-o", "m.json")
+    assert answer.status == 2
+    assert answer.err.startswith(f"lessnaive: t.csv {message}")
+
+
+@COMMANDS
+def test_the_ending_of_a_name_may_be_in_capitals(same, command):
+    content = b"x\tc\ty\n1\ta,b,c\tyes\n2\td,e,f\tno\n"
+    same(command, content, name="T.TSV", plain='x,c,y\n1,"a,b,c",yes\n2,"d,e,f",no\n')

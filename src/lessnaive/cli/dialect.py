@@ -30,6 +30,15 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 #: How much of a file tells its separator.
 HEAD_BYTES = 1 << 16
 
+# What packed files and those of Excel begin with.
+_ARCHIVES = {
+    b"PK\x03\x04": "a workbook of Excel or a zip archive: save the table as CSV, or unpack it",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel: save the table as CSV",
+    b"BZh": "packed by bzip2: unpack it, or pack it by gzip",
+    b"\xfd7zXZ": "packed by xz: unpack it, or pack it by gzip",
+    b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it, or pack it by gzip",
+}
+_EXCEL_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(\"?sep=.\"?)\r?\n")
 _SEPARATORS = (",", ";", "\t", "|")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST_ROWS = 200
@@ -69,12 +78,29 @@ class Dialect:
         return "utf-16" if head.startswith(_UTF_16) else "utf-8"
 
     def separator_of(self, path: str, head: bytes) -> str:
-        """Return the separator of a file, given its name and the text that it begins with."""
+        """Return the separator of a file, given its name and the text that it begins with.
+
+        What no CSV file begins with is an error that says what to do about it.
+        """
+        _check_head("standard input" if path == "-" else path, head)
         if self.separator is not None:
             return self.separator
-        if path.removesuffix(".gz").endswith(".tsv"):
+        if path.lower().removesuffix(".gz").endswith(".tsv"):
             return "\t"
         return find_separator(head)
+
+
+def _check_head(name: str, head: bytes) -> None:
+    """Say what a file is that is no CSV file, given what it begins with."""
+    for mark, what in _ARCHIVES.items():
+        if head.startswith(mark):
+            raise InputError(f"{name} is not a CSV file, but {what}.")
+    line = _EXCEL_LINE.match(head)
+    if line is not None:
+        raise InputError(
+            f"{name} begins with the line {line[1].decode(errors='replace')!r}, which only Excel "
+            "understands: remove this line."
+        )
 
 
 def check_dialect(dialect: Dialect) -> Dialect:

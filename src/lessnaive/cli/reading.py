@@ -160,6 +160,7 @@ class TableFile:
         return with_missing(table, self.dialect.missing)
 
     def _read_csv(self, kinds: Mapping[str, Kind]) -> pa.Table:
+        self.separator  # noqa: B018 (says what is no CSV file)
         with self._open_text() as file:
             line = line_with_nul(file)
         if line is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 import click
@@ -18,7 +20,7 @@ __all__ = ["run"]
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, 2 for wrong input, 130 for Ctrl-C."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _rare_collections():
         warnings.showwarning = _show_warning
         try:
             status = app.main(arguments, prog_name="lessnaive", standalone_mode=False)
@@ -43,6 +45,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
             where = "" if error.filename is None else f"{error.filename}: "
             _say(where + (error.strerror or str(error)))
     return 2
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for garbage in cycles rarely: of wide tables there are many objects, and hardly any."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _say(message: str) -> None:
