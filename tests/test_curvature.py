@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
 
 from lessnaive import _core
+from lessnaive.loss.parted import starts_of
 from packed_evidence import assert_close, make_problem, some_weights
 
 
@@ -44,6 +45,39 @@ def test_the_curvature_of_a_sample_of_rows():
     mean, spread = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1)
     assert (np.abs(mean - full) < 5 * spread / np.sqrt(40) + 1e-9 * np.abs(full).max()).all()
     assert np.abs(mean / full - 1)[np.abs(full) > 0.1 * full.max()].max() < 0.05
+
+
+@pytest.mark.parametrize("wanted", [1, 37, 400, 3500, 10**9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_look_at_the_rows_that_the_whole_looks_at(wanted, weighted):
+    rng = np.random.default_rng(0)
+    rows, n_classes = 4000, 3
+    labels, codes = rng.integers(0, n_classes, rows), rng.integers(0, 5, rows)
+    weights = rng.integers(0, 3, rows).astype(float) if weighted else None
+    table, w = rng.normal(size=(5, n_classes)), rng.normal(size=(n_classes, 1))
+
+    def evidence(own: slice) -> _core.Evidence:
+        given = labels[own], None if weights is None else weights[own]
+        return _core.Evidence(
+            [codes[own]], [0], [table], [None], [0], [], [], [], [], np.zeros(3), None, *given
+        )
+
+    every, whole, out = np.arange(3), np.empty((3, 3)), np.empty((3, 3))
+    packed = evidence(slice(0, rows))
+    there = np.ones(rows, bool) if weights is None else weights > 0
+    parts = [slice(*ends) for ends in pairwise([0, 1, 2, 1500, 1700, rows])]
+    counts = np.array([np.bincount(labels[own][there[own]], minlength=3) for own in parts])
+    for seed in range(5):
+        packed.curvature(w, False, False, every, wanted, seed, whole)
+        total, looked_at = np.zeros((3, 3)), 0.0
+        for own, starts in zip(parts, starts_of(counts), strict=True):
+            part, place = evidence(own), (packed.rows, starts)
+            looked_at += part.curvature_of_part(*place, w, False, False, every, wanted, seed, out)
+            total += out
+        scale = packed.total_weight / looked_at
+        np.testing.assert_allclose(total * scale, whole, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="the part is not within the whole"):
+        part.curvature_of_part(100, starts, w, False, False, every, wanted, 0, out)
 
 
 def test_a_sample_may_hold_a_row_twice():

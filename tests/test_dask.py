@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lessnaive import AveragedNB, BaristaNB, NaiveBayes
+from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError
 from lessnaive.parts import options
 from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
 from slow_workers import slow_down, tasks_seen
@@ -148,6 +148,31 @@ def test_an_interrupt_ends_the_tasks(client, tmp_path):
         assert time.monotonic() < deadline, "tasks go on after the interrupt"
         time.sleep(0.1)
     assert gap(NaiveBayes().fit(*table_in(2)), NaiveBayes().fit(X, Y)) == 0
+
+
+def test_a_fit_leaves_nothing_on_the_cluster_and_all_of_the_rest(client):
+    """What others hold there stays, whether it ends in a model, an error or an interrupt."""
+    ours = client.submit(sum, [1, 2, 3])
+    table = da.from_array(np.random.default_rng(0).normal(size=(640, 3)), chunks=(10, 3))
+    y = da.from_array(np.arange(640) % 2, chunks=10)
+    endless = table.map_blocks(lambda rows: np.where(rows > 2.5, np.inf, rows), dtype=float)
+
+    def interrupt(what, done, total):
+        if what == "columns":
+            raise KeyboardInterrupt
+
+    connections = []
+    BaristaNB().fit(table, y)
+    connections.append(client.scheduler_comm)
+    with pytest.raises(TableError, match="infinite value"):
+        BaristaNB().fit(endless, y)
+    with options(progress=interrupt), pytest.raises(KeyboardInterrupt):
+        BaristaNB().fit(table, y)
+    assert gap(NaiveBayes().fit(*table_in(2)), NaiveBayes().fit(X, Y)) == 0
+    connections.append(client.scheduler_comm)
+    assert connections[0] is connections[1]
+    assert set(client.futures) == {ours.key}
+    assert ours.result() == 6
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,33 @@ def test_curvature_of_a_part_of_the_rows():
     np.testing.assert_allclose(hessian(weights, n), expected(weights), rtol=1e-12)
     weights[looked_at] = 0.0
     np.testing.assert_allclose(hessian(weights, n // stride), expected(weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("enough", [256, 1000, 10**6])
+def test_parts_look_at_the_rows_that_the_whole_looks_at(n_classes, enough):
+    rng = np.random.default_rng(1)
+    n = 256 * 30 + 17
+    numbers, labels, weights = rng.normal(size=(n, 3)), rng.integers(0, n_classes, n), rng.random(n)
+    coefficients = rng.normal(size=(1 if n_classes == 2 else 3, 4))
+    every = np.arange(coefficients.size)
+
+    def some(first: int, end: int) -> _core.LinearRows:
+        own = slice(first, end)
+        columns = list(np.ascontiguousarray(numbers[own].T))
+        given = (labels[own], weights[own], n_classes)
+        return _core.LinearRows(columns, np.zeros(3), [], [], [], *given)
+
+    whole, out = np.empty((len(every), len(every))), np.empty((len(every), len(every)))
+    some(0, n).curvature(coefficients, enough, every, whole)
+    total, looked_at = np.zeros_like(out), 0.0
+    for first, end in pairwise([0, 1, 300, 1000, 1024, 5000, n]):
+        part = some(first, end)
+        looked_at += part.curvature_of_part(n, first, coefficients, enough, every, out)
+        total += out
+    np.testing.assert_allclose(total * weights.sum() / looked_at, whole, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="the part is not within the whole"):
+        part.curvature_of_part(n, 5001, coefficients, enough, every, out)
 
 
 def test_the_number_of_threads_changes_no_bit():

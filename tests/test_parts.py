@@ -9,10 +9,21 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError, fit_batches
+from lessnaive import (
+    AveragedNB,
+    BaristaNB,
+    FractionalNB,
+    NaiveBayes,
+    NBLogistic,
+    TableError,
+    fit_batches,
+)
+from lessnaive.loss.weighted import training_evidence
+from lessnaive.parts.batches import local_training
 from lessnaive.parts.engine import LocalHeld
 from lessnaive.parts.storage import Room, Store, parse_memory
-from lessnaive.table.parts import FAN_IN, merged
+from lessnaive.table.parts import FAN_IN, BinSettings, merged
+from lessnaive.table.training import read_training
 from parted_tables import DEFAULTS, VARIANTS, batches, cuts_of, mixed_table
 
 X, Y = mixed_table()
@@ -39,6 +50,57 @@ def test_batches_give_the_model_of_the_whole(name, n_parts):
             np.testing.assert_allclose(ours.counts, theirs.counts, rtol=1e-12)
         else:
             np.testing.assert_array_equal(ours.counts, theirs.counts)
+
+
+def test_parts_of_large_tables_look_at_the_same_samples():
+    """So many rows that solvers begin with some of them and estimate the curvature from some."""
+    table, y = mixed_table(300_000, seed=1)
+    for model in (
+        *(DEFAULTS[n] for n in ("AttributeWeightedNB", "BaristaNB", "FractionalNB", "NBLogistic")),
+        *(VARIANTS[n] for n in ("squared loss", "bins")),
+        FractionalNB(solver="pgdmb"),
+    ):
+        whole = clone(model).fit(table, y)
+        parted = fit_batches(clone(model), batches(table, y, 7))
+        assert gap(parted, whole, table) < 1e-11, model
+
+
+def test_rows_of_a_part_are_in_the_order_of_the_whole():
+    scorecard = NaiveBayes(numeric="gaussian").fit(X, Y).scorecard_
+    settings = NaiveBayes(numeric="gaussian")
+    weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
+    training = read_training(X, Y, weights, "from_dtype")
+    whole = training_evidence(scorecard, training)
+    with local_training(settings, batches(X, Y, 7, weights)(), 10**9, BinSettings()) as parts:
+        parted = training_evidence(scorecard, parts)
+        for places in (np.arange(whole.rows), np.arange(3, whole.rows, 17), np.array([700])):
+            one, other = whole.take(places), parted.take(places)
+            assert other.labels() == one.labels()
+            assert other.total_weight == one.total_weight
+            cells = [np.empty((one.rows, one.classes, one.columns)) for _ in range(2)]
+            one.unpack(cells[0])
+            other.unpack(cells[1])
+            np.testing.assert_array_equal(cells[1], cells[0])
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton_cg"])
+def test_rows_of_linear_models_are_held_as_there_is_room(solver, monkeypatch):
+    """What exceeds half of the memory is made again in each pass."""
+    model = NBLogistic(solver=solver, penalty="l2", lam=0.01)
+    whole = clone(model).fit(X, Y)
+    assert gap(fit_batches(clone(model), batches(X, Y, 7)), whole) < 1e-9
+    asked, take = [], Room.take
+
+    def noted(room, size):
+        asked.append((size, take(room, size)))
+        return asked[-1][1]
+
+    monkeypatch.setattr(Room, "take", noted)
+    parted = fit_batches(clone(model), batches(X, Y, 7), memory="100kB")
+    assert gap(parted, whole) < 1e-9
+    large = [size for size, _ in asked if size > 30_000]
+    assert {there for _, there in asked} == {True, False}
+    assert sum(size for size in large) > 100_000
 
 
 def test_additive_models_come_together():

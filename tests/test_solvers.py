@@ -210,6 +210,15 @@ def test_history(solver):
     assert (np.diff(history["seconds"]) >= 0).all()
 
 
+@pytest.mark.parametrize("l2", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("name", ["generated", "binary", "mixed"])
+def test_lbfgs_gets_below_the_rounding_of_values(name, l2):
+    """Where values are all but equal, gradients still tell which point is the better one."""
+    model = BaristaNB(l1=0.0, l2=l2, solver="lbfgs", tol=1e-12, max_iter=3000).fit(*table(name))
+    assert model.converged_
+    assert model.kkt_residual_ <= 1e-12 * min(model.lambda_max_, model.objective_)
+
+
 def test_solvers_refuse_what_they_cannot_do():
     X, y = table("generated")
     with pytest.raises(ValueError, match="LBFGS cannot be used here: it needs a smooth penalty"):

@@ -119,6 +119,18 @@ class Evidence:
         seed: int,
         out: NDArray[np.float64],
     ) -> None: ...
+    def curvature_of_part(
+        self,
+        whole: int,
+        starts: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        squared: bool,
+        tied: bool,
+        chosen: NDArray[np.int64],
+        rows: int,
+        seed: int,
+        out: NDArray[np.float64],
+    ) -> float: ...
     def grams(self, out: NDArray[np.float64]) -> float: ...
     def margins(self, direction: NDArray[np.float64]) -> tuple[float, float]: ...
 
@@ -203,6 +215,8 @@ class LinearRows:
     def coefficients(self) -> int: ...
     @property
     def total_weight(self) -> float: ...
+    @property
+    def nbytes(self) -> int: ...
     def loss(
         self, coefficients: NDArray[np.float64], gradient: NDArray[np.float64] | None
     ) -> float: ...
@@ -213,12 +227,23 @@ class LinearRows:
         chosen: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None: ...
+    def curvature_of_part(
+        self,
+        whole: int,
+        first: int,
+        coefficients: NDArray[np.float64],
+        enough: int,
+        chosen: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> float: ...
     def probabilities(
         self, coefficients: NDArray[np.float64], out: NDArray[np.float64]
     ) -> None: ...
 
 class LinearCurvature:
     def __init__(self, rows: LinearRows, coefficients: NDArray[np.float64]) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
     def multiply(self, vector: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
     def diagonal(
         self, squares: NDArray[np.float64], with_intercept: NDArray[np.float64]
@@ -347,6 +372,9 @@ class PairBoosting:
         least_weight: float,
         rate: float,
         patience: int,
+        share: float,
+        order: Sequence[int],
+        seed: int,
     ) -> None: ...
     def advance(self, rounds: int) -> bool: ...
     def scores(self, out: NDArray[np.float64]) -> None: ...

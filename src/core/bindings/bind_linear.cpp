@@ -58,20 +58,40 @@ double loss_binding(const LinearRows& rows, const Matrix& coefficients,
     return rows.loss(coefficients.data(), gradient ? gradient->data() : nullptr);
 }
 
-void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
-                       const Integers& chosen, Table out) {
-    require_coefficients(rows, coefficients);
+// The places of chosen coefficients.
+std::vector<int64_t> chosen_of(const LinearRows& rows, const Integers& chosen) {
     const int64_t size = length(chosen);
-    require(has_shape(out, {size, size}), "out has the wrong shape");
-    require(enough > 0, "no rows to look at");
     const std::vector<int64_t> places(chosen.data(), chosen.data() + size);
     for (int64_t i = 0; i < size; ++i)
         require((i == 0 ? 0 : places[i - 1] + 1) <= places[i] &&
                     places[i] < rows.outputs() * rows.coefficients(),
                 "chosen must be places of coefficients in ascending order");
+    return places;
+}
+
+void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
+                       const Integers& chosen, Table out) {
+    require_coefficients(rows, coefficients);
+    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
+    require(enough > 0, "no rows to look at");
+    const std::vector<int64_t> places = chosen_of(rows, chosen);
     Memory().fill(out).read(coefficients).read(chosen).require_apart();
     const Released release;
     curvature(rows, coefficients.data(), enough, places, out.data());
+}
+
+double curvature_of_part_binding(const LinearRows& part, int64_t whole, int64_t first,
+                                 const Matrix& coefficients, int64_t enough, const Integers& chosen,
+                                 Table out) {
+    require_coefficients(part, coefficients);
+    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
+    require(enough > 0, "no rows to look at");
+    require(first >= 0 && whole >= part.rows() && first <= whole - part.rows(),
+            "the part is not within the whole");
+    const std::vector<int64_t> places = chosen_of(part, chosen);
+    Memory().fill(out).read(coefficients).read(chosen).require_apart();
+    const Released release;
+    return curvature_of_part(part, whole, first, coefficients.data(), enough, places, out.data());
 }
 
 void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients) {
@@ -162,6 +182,7 @@ void bind_linear(nb::module_& m) {
         .def_prop_ro("outputs", &LinearRows::outputs)
         .def_prop_ro("coefficients", &LinearRows::coefficients)
         .def_prop_ro("total_weight", &LinearRows::total_weight)
+        .def_prop_ro("nbytes", &LinearRows::bytes)
         .def("loss", &loss_binding, array_arg("coefficients"), array_or_none("gradient"),
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
              "codes); fills its gradient unless None.")
@@ -169,12 +190,18 @@ void bind_linear(nb::module_& m) {
              array_arg("chosen"), array_arg("out"),
              "Fill out with the Hessian by the chosen coefficients, whose places are in ascending "
              "order, of so many rows or more at even distances.")
+        .def("curvature_of_part", &curvature_of_part_binding, nb::arg("whole"), nb::arg("first"),
+             array_arg("coefficients"), nb::arg("enough"), array_arg("chosen"), array_arg("out"),
+             "The same, not scaled up, from those of the rows that the whole table would look at, "
+             "which has `whole` rows, those here from `first` on. Returns the weight of the rows "
+             "looked at.")
         .def("probabilities", &probabilities_binding, array_arg("coefficients"), array_arg("out"),
              "Fill out (rows x classes) with probabilities.");
     nb::class_<LinearCurvature>(m, "LinearCurvature",
                                 "The Hessian of the loss of a linear model, as a map.")
         .def("__init__", &make_curvature, nb::arg("rows"), array_arg("coefficients"),
              nb::keep_alive<1, 2>())
+        .def_prop_ro("nbytes", &LinearCurvature::bytes)
         .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
              "Fill out with the product with a vector, both outputs x coefficients.")
         .def("diagonal", &diagonal_binding, array_arg("squares"), array_arg("with_intercept"),

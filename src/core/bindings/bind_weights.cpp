@@ -156,19 +156,44 @@ std::vector<int> labels_binding(const Evidence& evidence) {
     return out;
 }
 
-void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squared, bool tied,
-                       const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
-    require_weights(evidence, weights);
-    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
-    Memory().fill(out).read(weights).read(chosen).require_apart();
+// The places of chosen weights.
+std::vector<int64_t> chosen_of(const Evidence& evidence, bool tied, const Integers& chosen) {
     const int64_t most = int64_t{evidence.columns()} * (tied ? 1 : evidence.classes());
     const std::vector<int64_t> places(chosen.data(), chosen.data() + chosen.shape(0));
     for (size_t i = 0; i < places.size(); ++i)
         require(places[i] >= 0 && places[i] < most && (i == 0 || places[i] > places[i - 1]),
                 "chosen must be increasing places of weights");
+    return places;
+}
+
+void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squared, bool tied,
+                       const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
+    require_weights(evidence, weights);
+    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
+    Memory().fill(out).read(weights).read(chosen).require_apart();
+    const std::vector<int64_t> places = chosen_of(evidence, tied, chosen);
     require(rows > 0, "no rows to look at");
     const Released release;
     curvature(evidence, weights.data(), loss_of(squared), tied, places, {rows, seed}, out.data());
+}
+
+double curvature_of_part_binding(const Evidence& part, int64_t whole, const Integers& starts,
+                                 const Matrix& weights, bool squared, bool tied,
+                                 const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
+    require_weights(part, weights);
+    require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
+    require(length(starts) == part.classes(), "each class starts somewhere");
+    Memory().fill(out).read(weights).read(chosen).read(starts).require_apart();
+    const std::vector<int64_t> places = chosen_of(part, tied, chosen);
+    require(rows > 0, "no rows to look at");
+    const PlaceInWhole place{whole, {starts.data(), starts.data() + starts.shape(0)}};
+    std::vector<int64_t> ends = place.starts;
+    for (const Block& block : part.blocks()) ends[block.label] += block.count;
+    for (size_t c = 0; c < ends.size(); ++c)
+        require(place.starts[c] >= 0 && ends[c] <= whole, "the part is not within the whole");
+    const Released release;
+    return curvature_of_part(part, place, weights.data(), loss_of(squared), tied, places,
+                             {rows, seed}, out.data());
 }
 
 double grams_binding(const Evidence& evidence, Cube out) {
@@ -262,6 +287,12 @@ void bind_weights(nb::module_& m) {
              array_arg("out"),
              "Hessian of the log loss (Gauss-Newton matrix of the squared loss) by the chosen "
              "weights, from about this many rows.")
+        .def("curvature_of_part", &curvature_of_part_binding, nb::arg("whole"), array_arg("starts"),
+             array_arg("weights"), nb::arg("squared"), nb::arg("tied"), array_arg("chosen"),
+             nb::arg("rows"), nb::arg("seed"), array_arg("out"),
+             "The same, not scaled up, from those of the rows that the whole table would look at, "
+             "which has `whole` packed rows; those of each class here are its neighbours from "
+             "`starts` on. Returns the weight of the rows looked at.")
         .def("grams", &grams_binding, array_arg("out"),
              "Fill out (classes x columns x columns) with sums of e e'; returns the sum over rows "
              "of the largest |e|^2.")

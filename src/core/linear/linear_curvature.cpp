@@ -140,6 +140,27 @@ class Products {
     std::vector<const double*> left_, right_;
 };
 
+int64_t stride_of(int64_t rows, int64_t enough) {
+    return std::max<int64_t>(1, rows / std::max<int64_t>(enough, 1));
+}
+
+// Every so many blocks of rows one, where those of a whole table begin. Blocks of a part begin
+// elsewhere, and may be in it with some of their rows.
+struct BlockSample {
+    int64_t stride;
+    int64_t first;  // place of the first row of the part
+
+    bool has(int64_t row) const { return (first + row) / kBlock % stride == 0; }
+
+    // kept: the weights of the rows of a block that are in the sample, else 0. False if none is.
+    bool keep(int64_t place, const double* weights, double* kept) const {
+        const int64_t start = place * kBlock;
+        if (!has(start) && !has(start + kBlock - 1)) return false;
+        for (int k = 0; k < kBlock; ++k) kept[k] = has(start + k) ? weights[k] : 0.0;
+        return true;
+    }
+};
+
 // Fills the lower triangles: of the blocks in which both outputs have the same coefficients, and of
 // the whole.
 void mirror(const std::vector<Chosen>& chosen, int64_t size, double* out) {
@@ -157,41 +178,52 @@ void mirror(const std::vector<Chosen>& chosen, int64_t size, double* out) {
 
 }  // namespace
 
-void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out) {
+double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
+                         const double* coefficients, int64_t enough,
+                         const std::vector<int64_t>& chosen, double* out) {
     const int64_t size = static_cast<int64_t>(chosen.size());
-    const Tasks tasks = tasks_of(rows.rows(), size * size);
+    const Tasks tasks = tasks_of(part.rows(), size * size);
     const std::vector<Chosen> parts_of =
-        by_output(rows, LinearPass(rows).numbers(), LinearPass(rows).coded(), chosen);
-    std::vector<double> parts(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
-    const int64_t stride = std::max<int64_t>(1, rows.rows() / std::max<int64_t>(enough, 1));
-    parallel_for(tasks.count, rows.rows() * size / stride, [&](int64_t task) {
-        LinearPass pass(rows);
+        by_output(part, LinearPass(part).numbers(), LinearPass(part).coded(), chosen);
+    std::vector<double> sums(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
+    const BlockSample sample{stride_of(whole, enough), first};
+    parallel_for(tasks.count, part.rows() * size / sample.stride, [&](int64_t task) {
+        LinearPass pass(part);
         Products products(parts_of, size);
-        double* part = parts.data() + task * size * size;
+        double* sum = sums.data() + task * size * size;
+        double kept[kBlock];
         tasks.visit(task, [&](int64_t place) {
-            if (place % stride != 0) return;
+            pass.go_to(place);
+            if (!sample.keep(place, pass.weights(), kept)) return;
             pass.score(place, coefficients);
             pass.probabilities();
-            weight[task] += block::sum(pass.weights());
+            weight[task] += block::sum(kept);
             products.read(pass);
-            for (int o = 0; o < rows.outputs(); ++o)
-                for (int u = o; u < rows.outputs(); ++u) {
+            for (int o = 0; o < part.outputs(); ++o)
+                for (int u = o; u < part.outputs(); ++u) {
                     poll();
                     const bool half = parts_of[o].places == parts_of[u].places;
-                    products.add(o, u, pass.second_derivatives(o, u), half, part);
+                    products.add(o, u, pass.second_derivatives(o, u, kept), half, sum);
                 }
         });
     });
-    double looked_at = 0;
-    for (double each : weight) looked_at += each;
-    if (stride > 1 && looked_at == 0)
-        return curvature(rows, coefficients, rows.rows(), chosen, out);
-    const double factor = stride > 1 ? rows.total_weight() / looked_at : 1.0;
     std::fill_n(out, size * size, 0.0);
     for (int64_t task = 0; task < tasks.count; ++task)
-        for (int64_t i = 0; i < size * size; ++i) out[i] += factor * parts[task * size * size + i];
+        for (int64_t i = 0; i < size * size; ++i) out[i] += sums[task * size * size + i];
     mirror(parts_of, size, out);
+    double looked_at = 0;
+    for (double each : weight) looked_at += each;
+    return looked_at;
+}
+
+void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
+               const std::vector<int64_t>& chosen, double* out) {
+    const double looked_at =
+        curvature_of_part(rows, rows.rows(), 0, coefficients, enough, chosen, out);
+    if (stride_of(rows.rows(), enough) == 1) return;
+    if (looked_at == 0) return curvature(rows, coefficients, rows.rows(), chosen, out);
+    const double factor = rows.total_weight() / looked_at;
+    for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= factor;
 }
 
 LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients) : rows_(rows) {

@@ -14,6 +14,13 @@ namespace lessnaive {
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
                const std::vector<int64_t>& chosen, double* out);
 
+// The same for those rows of a part that the whole table would look at, not scaled up: the sum over
+// all parts is that of the whole, which has `whole` rows, those of the part from `first` on.
+// Returns the weight of the rows looked at.
+double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
+                         const double* coefficients, int64_t enough,
+                         const std::vector<int64_t>& chosen, double* out);
+
 // The Hessian by all coefficients as a map: nothing is squared, so that its cost is that of the
 // gradient. It keeps the probabilities, rows x outputs.
 class LinearCurvature {
@@ -30,6 +37,10 @@ class LinearCurvature {
 
     int outputs() const { return rows_.outputs(); }
     int64_t coefficients() const { return rows_.coefficients(); }
+    // Its own and those of the rows, which it keeps alive.
+    int64_t bytes() const {
+        return rows_.bytes() + static_cast<int64_t>(probabilities_.size() * sizeof(double));
+    }
 
   private:
     const double* probability(int64_t place, int o) const;

@@ -124,10 +124,10 @@ class LinearPass {
         }
     }
 
-    // Weights of the rows in the second derivative by the scores of outputs o and u.
-    const double* second_derivatives(int o, int u) {
-        block::second_derivative(weights(), scores(o), scores(u), o == u ? 1.0 : 0.0,
-                                 spare_.data());
+    // Weights of the rows in the second derivative by the scores of outputs o and u, if those of
+    // the rows are these.
+    const double* second_derivatives(int o, int u, const double* weights) {
+        block::second_derivative(weights, scores(o), scores(u), o == u ? 1.0 : 0.0, spare_.data());
         return spare_.data();
     }
 

@@ -58,6 +58,14 @@ LinearRows::LinearRows(const std::vector<Column>& numbers, const double* centers
     for (double w : weights_) total_weight_ += w;
 }
 
+int64_t LinearRows::bytes() const {
+    int64_t out = static_cast<int64_t>(cells_.size() * sizeof(double));
+    out += static_cast<int64_t>(labels_.size() * (sizeof(int32_t) + sizeof(double)));
+    for (const Codes& coded : coded_)
+        out += static_cast<int64_t>(coded.code.size() * sizeof(uint32_t));
+    return out;
+}
+
 double LinearRows::loss(const double* coefficients, double* gradient) const {
     const int64_t size = outputs() * coefficients_;
     const Tasks tasks = tasks_of(rows_, size);

@@ -32,6 +32,7 @@ class LinearRows {
     // Intercept, numbers, codes.
     int64_t coefficients() const { return coefficients_; }
     double total_weight() const { return total_weight_; }
+    int64_t bytes() const;
 
     // The negative log-likelihood at coefficients (outputs, coefficients), and its gradient unless
     // null.

@@ -46,26 +46,62 @@ struct Chunk {
     }
 };
 
-std::vector<Chunk> chunks_of(const Evidence& evidence, RowSample sample) {
+// The rows of a sample, of which the places increase.
+class SampledRows {
+  public:
+    SampledRows(RowSample sample, int64_t rows)
+        : rows_(rows), wanted_(std::min(rows, sample.rows)), seed_(sample.seed) {}
+
+    int64_t count() const { return wanted_; }
+
+    int64_t row(int64_t i) const {
+        if (wanted_ == rows_) return i;
+        const double jitter = static_cast<double>(mixed(seed_ + i) >> 11) * 0x1p-53;
+        const double at = (static_cast<double>(i) + jitter) * static_cast<double>(rows_) /
+                          static_cast<double>(wanted_);
+        return std::min(rows_ - 1, static_cast<int64_t>(at));
+    }
+
+    // The first that is at `row` or behind it.
+    int64_t first_from(int64_t row) const {
+        const double near = static_cast<double>(row) * static_cast<double>(wanted_) /
+                            static_cast<double>(std::max<int64_t>(1, rows_));
+        int64_t i = std::clamp<int64_t>(static_cast<int64_t>(near) - 2, 0, wanted_);
+        while (i < wanted_ && this->row(i) < row) ++i;
+        return i;
+    }
+
+  private:
+    int64_t rows_, wanted_;
+    uint64_t seed_;
+};
+
+PlaceInWhole place_of_whole(const Evidence& evidence) {
+    PlaceInWhole out{evidence.rows(), std::vector<int64_t>(evidence.classes(), 0)};
+    // Blocks are in the order of their labels.
+    for (auto block = evidence.blocks().rbegin(); block != evidence.blocks().rend(); ++block)
+        out.starts[block->label] = block->first;
+    return out;
+}
+
+std::vector<Chunk> chunks_of(const Evidence& evidence, const PlaceInWhole& place,
+                             RowSample sample) {
     std::vector<Chunk> out;
-    const int64_t n = evidence.rows();
-    const int64_t wanted = std::min(n, sample.rows);
-    int64_t i = 0;  // the next sampled row
-    const auto row_of = [&](int64_t place) {
-        if (wanted == n) return place;
-        const double jitter = static_cast<double>(mixed(sample.seed + place) >> 11) * 0x1p-53;
-        const double at = (static_cast<double>(place) + jitter) * static_cast<double>(n) /
-                          static_cast<double>(wanted);
-        return std::min(n - 1, static_cast<int64_t>(at));
-    };
+    const SampledRows sampled(sample, place.rows);
+    int label = -1;
+    int64_t i = 0, shift = 0;  // the next sampled row; from places here to places in the whole
     for (const Block& block : evidence.blocks()) {
-        while (i < wanted) {
-            const int64_t row = row_of(i);
+        if (block.label != label) {
+            label = block.label;
+            shift = place.starts[label] - block.first;
+            i = sampled.first_from(place.starts[label]);
+        }
+        for (; i < sampled.count(); ++i) {
+            const int64_t row = sampled.row(i) - shift;
             if (row >= block.first + block.count) break;
-            if (out.empty() || out.back().label != block.label || out.back().rows.size() == kRows)
-                out.push_back({{}, block.label});
+            if (out.empty() || out.back().label != label || out.back().rows.size() == kRows)
+                out.push_back({{}, label});
             out.back().rows.push_back(row);
-            ++i;
         }
     }
     return out;
@@ -333,24 +369,32 @@ void summed(int64_t chunks, int64_t size, int64_t cells, double* out, Work&& wor
 
 }  // namespace
 
-void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
-               const std::vector<int64_t>& chosen, RowSample sample, double* out) {
-    const std::vector<Chunk> chunks = chunks_of(evidence, sample);
+double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const double* weights,
+                         LossKind loss, bool tied, const std::vector<int64_t>& chosen,
+                         RowSample sample, double* out) {
+    const std::vector<Chunk> chunks = chunks_of(part, place, sample);
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const int64_t size = static_cast<int64_t>(chosen.size());
-    const int64_t cells = n_chunks * kRows * size * (tied ? evidence.classes() : 1);
+    const int64_t cells = n_chunks * kRows * size * (tied ? part.classes() : 1);
     summed(n_chunks, size * size, cells, out,
-           [&](double* part, int64_t, int64_t first, int64_t end) {
-               CurvatureTask task(evidence, weights, loss, tied, chosen, part);
+           [&](double* sum, int64_t, int64_t first, int64_t end) {
+               CurvatureTask task(part, weights, loss, tied, chosen, sum);
                for (int64_t i = first; i < end; ++i) task.add(chunks[i]);
            });
+    for (int64_t i = 0; i < size; ++i)
+        for (int64_t k = i; k < size; ++k) out[k * size + i] = out[i * size + k];
     double looked_at = 0;
     for (const Chunk& chunk : chunks)
-        for (int64_t row : chunk.rows)
-            looked_at += evidence.weights() ? evidence.weights()[row] : 1;
+        for (int64_t row : chunk.rows) looked_at += part.weights() ? part.weights()[row] : 1;
+    return looked_at;
+}
+
+void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
+               const std::vector<int64_t>& chosen, RowSample sample, double* out) {
+    const double looked_at = curvature_of_part(evidence, place_of_whole(evidence), weights, loss,
+                                               tied, chosen, sample, out);
     const double scale = looked_at > 0 ? evidence.total_weight() / looked_at : 1.0;
-    for (int64_t i = 0; i < size; ++i)
-        for (int64_t k = i; k < size; ++k) out[k * size + i] = out[i * size + k] *= scale;
+    for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= scale;
 }
 
 // norms = max(norms, sum_j a_j^2), row by row.
@@ -363,7 +407,8 @@ LESSNAIVE_WIDE static void raise_norms(const std::vector<const double*>& a, int 
 }
 
 double gram_matrices(const Evidence& evidence, double* grams) {
-    const std::vector<Chunk> chunks = chunks_of(evidence, {evidence.rows(), 0});
+    const std::vector<Chunk> chunks =
+        chunks_of(evidence, place_of_whole(evidence), {evidence.rows(), 0});
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const int classes = evidence.classes(), columns = evidence.columns();
     const int64_t each = static_cast<int64_t>(columns) * columns;

@@ -9,19 +9,30 @@
 
 namespace lessnaive {
 
-// Which rows to look at: all, or about `rows` of them spread evenly (places jittered by `seed`);
-// the result is scaled up to the weight of all rows.
+// Which rows to look at: all, or about `rows` of them spread evenly (places jittered by `seed`).
 struct RowSample {
     int64_t rows;
     uint64_t seed;
 };
 
+// Where the packed rows of a part of a table are among those of the whole table.
+struct PlaceInWhole {
+    int64_t rows;                 // of the whole table
+    std::vector<int64_t> starts;  // place of the first row of each class
+};
+
 // The Hessian of the log loss at weights (classes, columns), or the Gauss-Newton matrix of the
 // squared loss, by the weights listed in `chosen`, in increasing order: c * columns + j for a
 // weight of its own for each class and column; j for weights that all classes share (`tied`). out:
-// (chosen, chosen).
+// (chosen, chosen), scaled up to the weight of all rows.
 void curvature(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
                const std::vector<int64_t>& chosen, RowSample sample, double* out);
+
+// The same for those rows of a part that a sample of the whole table would look at, not scaled up:
+// the sum over all parts is that of the whole. Returns the weight of the rows looked at.
+double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const double* weights,
+                         LossKind loss, bool tied, const std::vector<int64_t>& chosen,
+                         RowSample sample, double* out);
 
 // grams (classes, columns, columns): sum_i s_i e_ic e_ic'. Returns sum_i s_i max_c |e_ic|^2.
 double gram_matrices(const Evidence& evidence, double* grams);

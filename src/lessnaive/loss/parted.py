@@ -6,56 +6,111 @@ do not know: weights go to the parts, and sums come back.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import operator
+from collections.abc import Callable
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.table.parts import Held
+from lessnaive.table.parts import Held, PartedTraining
+from lessnaive.table.training import Training
 
-__all__ = ["PartedEvidence", "PartedLinearRows"]
+__all__ = ["PartEvidence", "PartRows", "PartedEvidence", "PartedLinearRows", "starts_of"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class PartEvidence(NamedTuple):
+    """The evidence of a part.
+
+    Attributes
+    ----------
+    rows : _core.Evidence
+        Its rows, in the order of their classes.
+    starts : array of shape (n_classes,)
+        Where the rows of each class begin in the evidence of the whole table.
+    """
+
+    rows: _core.Evidence
+    starts: Integers
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return self.rows.nbytes
 
 
 class PartedEvidence:
     """The evidence of a table in parts.
 
-    The order of its rows is that of the parts, and within these that of the classes.
+    Its rows are in the order of those of the whole: that of the classes, within these that of the
+    parts, and within these that of the table. So a sample of rows is one of the same rows.
 
     Parameters
     ----------
-    parts : Held of _core.Evidence
+    parts : Held of PartEvidence
         The parts.
+    counts : array of shape (n_parts, n_classes)
+        How many rows of each class each of them has.
+    columns : int
+        Number of columns.
     """
 
-    def __init__(self, parts: Held[_core.Evidence]) -> None:
+    def __init__(self, parts: Held[PartEvidence], counts: Integers, columns: int) -> None:
         self.parts = parts
-        facts = parts.each(_facts_of_evidence)
-        self.sizes = np.array([fact[0] for fact in facts], dtype=np.int64)
-        self.rows = int(self.sizes.sum())
-        self.classes, self.columns = facts[0][1:3]
-        self.total_weight = float(sum(fact[3] for fact in facts))
+        self.counts = counts
+        self.rows = int(counts.sum())
+        self.classes, self.columns = counts.shape[1], columns
 
-    def take(self, rows: NDArray[np.int64]) -> PartedEvidence:
+    @classmethod
+    def of(
+        cls, training: PartedTraining, pack: Callable[[Training], _core.Evidence], columns: int
+    ) -> PartedEvidence:
+        """Pack the rows of a table where they are."""
+        counts = np.array(training.rows.each(_class_rows), dtype=np.int64)
+        held = training.rows.hold(partial(_placed, pack), list(starts_of(counts)))
+        return cls(held, counts, columns)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+        return float(self.parts.total(_weight, operator.add))
+
+    def take(self, rows: Integers) -> PartedEvidence:
         """Return some rows, of increasing places."""
-        ends = np.cumsum(self.sizes)
-        cuts = np.searchsorted(rows, ends).tolist()
-        own = [
-            rows[a:b] - (end - size)
-            for a, b, end, size in zip([0, *cuts], cuts, ends, self.sizes, strict=False)
-        ]
-        return PartedEvidence(self.parts.hold(_taken, own))
+        own: list[list[Integers]] = [[] for _ in self.counts]
+        counts = np.zeros_like(self.counts)
+        ends = starts_of(self.counts) + self.counts
+        before = np.cumsum(self.counts, axis=1) - self.counts
+        for c in range(self.classes):
+            first = ends[0, c] - self.counts[0, c]
+            cuts = np.searchsorted(rows, [first, *ends[:, c]])
+            for part, (a, b) in enumerate(pairwise(cuts.tolist())):
+                shift = before[part, c] - (ends[part, c] - self.counts[part, c])
+                own[part].append(rows[a:b] + shift)
+                counts[part, c] = b - a
+        places = [np.concatenate(each) for each in own]
+        given = list(zip(places, starts_of(counts), strict=True))
+        return PartedEvidence(self.parts.hold(_taken, given), counts, self.columns)
 
     def unpack(self, out: Floats) -> None:
         """Write the evidence of all rows, (rows, classes, columns)."""
-        np.concatenate(self.parts.each(_unpacked), out=out)
+        starts = starts_of(self.counts)
+        for place, cells in enumerate(self.parts.each(_unpacked)):
+            own = np.split(cells, np.cumsum(self.counts[place])[:-1])
+            for c, rows in enumerate(own):
+                first = starts[place, c]
+                out[first : first + len(rows)] = rows
 
     def labels(self) -> list[int]:
         """Return the class of each row."""
-        return [label for own in self.parts.each(_labels) for label in own]
+        labels: list[int] = np.repeat(np.arange(self.classes), self.counts.sum(axis=0)).tolist()
+        return labels
 
     def loss(self, weights: Floats, squared: bool, gradient: Floats | None) -> float:
         """Return the loss, and write its gradient."""
@@ -84,15 +139,15 @@ class PartedEvidence:
         weights: Floats,
         squared: bool,
         tied: bool,
-        chosen: NDArray[np.int64],
+        chosen: Integers,
         rows: int,
         seed: int,
         out: Floats,
     ) -> None:
         """Write second derivatives, of about so many rows."""
-        share = min(1.0, rows / max(self.rows, 1))
-        look = partial(_curvature, weights, squared, tied, chosen, share, seed)
-        (out[:],) = self.parts.total(look, _sum_all)
+        look = partial(_curvature, self.rows, weights, squared, tied, chosen, rows, seed)
+        looked_at, found = self.parts.total(look, _sum_all)
+        out[:] = found * (self.total_weight / looked_at if looked_at > 0 else 1.0)
 
     def grams(self, out: Floats) -> float:
         """Write the Gram matrices of the classes, and return the bound of Lemma 1."""
@@ -105,22 +160,47 @@ class PartedEvidence:
         return min(smallest), max(largest)
 
 
-def _facts_of_evidence(part: _core.Evidence) -> tuple[int, int, int, float]:
-    return part.rows, part.classes, part.columns, part.total_weight
+def starts_of(counts: Integers) -> Integers:
+    """Return where rows begin that are in the order of classes, and within these of parts.
+
+    Parameters
+    ----------
+    counts : array of shape (n_parts, n_classes)
+        How many there are.
+
+    Returns
+    -------
+    array of shape (n_parts, n_classes)
+    """
+    ends = np.cumsum(counts.T.ravel()).reshape(counts.T.shape).T
+    return np.ascontiguousarray(ends - counts)
 
 
-def _taken(part: _core.Evidence, rows: NDArray[np.int64]) -> _core.Evidence:
-    return part.take(rows)
+def _class_rows(training: Training) -> Integers:
+    """Return how many rows of each class have a weight."""
+    there = training.labels if training.weights is None else training.labels[training.weights > 0]
+    return np.bincount(there, minlength=len(training.classes))
 
 
-def _unpacked(part: _core.Evidence) -> Floats:
-    out = np.empty((part.rows, part.classes, part.columns))
-    part.unpack(out)
+def _placed(
+    pack: Callable[[Training], _core.Evidence], training: Training, starts: Integers
+) -> PartEvidence:
+    return PartEvidence(pack(training), starts)
+
+
+def _weight(part: PartEvidence) -> float:
+    return part.rows.total_weight
+
+
+def _taken(part: PartEvidence, places: tuple[Integers, Integers]) -> PartEvidence:
+    rows, starts = places
+    return PartEvidence(part.rows.take(rows), starts)
+
+
+def _unpacked(part: PartEvidence) -> Floats:
+    out = np.empty((part.rows.rows, part.rows.classes, part.rows.columns))
+    part.rows.unpack(out)
     return out
-
-
-def _labels(part: _core.Evidence) -> list[int]:
-    return part.labels()
 
 
 def _sum_all(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -128,43 +208,65 @@ def _sum_all(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _loss(
-    weights: Floats, squared: bool, with_gradient: bool, part: _core.Evidence
+    weights: Floats, squared: bool, with_gradient: bool, part: PartEvidence
 ) -> tuple[float, Any]:
     gradient = np.empty_like(weights) if with_gradient else None
-    value = part.loss(weights, squared, gradient)
+    value = part.rows.loss(weights, squared, gradient)
     return value, 0.0 if gradient is None else gradient
 
 
 def _mixed_loss(
-    first: Floats, second: Floats, share: float, squared: bool, part: _core.Evidence
+    first: Floats, second: Floats, share: float, squared: bool, part: PartEvidence
 ) -> tuple[float, float, Floats, Floats]:
     by_first, by_second = np.empty_like(first), np.empty_like(second)
-    value, by_share = part.mixed_loss(first, second, share, squared, by_first, by_second)
+    value, by_share = part.rows.mixed_loss(first, second, share, squared, by_first, by_second)
     return value, by_share, by_first, by_second
 
 
 def _curvature(
+    whole: int,
     weights: Floats,
     squared: bool,
     tied: bool,
-    chosen: NDArray[np.int64],
-    share: float,
+    chosen: Integers,
+    rows: int,
     seed: int,
-    part: _core.Evidence,
-) -> tuple[Floats]:
+    part: PartEvidence,
+) -> tuple[float, Floats]:
     out = np.empty((len(chosen), len(chosen)))
-    rows = int(np.ceil(share * part.rows))
-    part.curvature(weights, squared, tied, chosen, rows, seed, out)
-    return (out,)
+    looked_at = part.rows.curvature_of_part(
+        whole, part.starts, weights, squared, tied, chosen, rows, seed, out
+    )
+    return looked_at, out
 
 
-def _grams(shape: tuple[int, ...], part: _core.Evidence) -> tuple[float, Floats]:
+def _grams(shape: tuple[int, ...], part: PartEvidence) -> tuple[float, Floats]:
     out = np.zeros(shape)
-    return part.grams(out), out
+    return part.rows.grams(out), out
 
 
-def _margins(direction: Floats, part: _core.Evidence) -> tuple[float, float]:
-    return part.margins(direction)
+def _margins(direction: Floats, part: PartEvidence) -> tuple[float, float]:
+    return part.rows.margins(direction)
+
+
+class PartRows(NamedTuple):
+    """The rows of a part of a linear model.
+
+    Attributes
+    ----------
+    rows : _core.LinearRows
+        The rows.
+    first : int
+        Where they begin in the whole table.
+    """
+
+    rows: _core.LinearRows
+    first: int
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return self.rows.nbytes
 
 
 class PartedLinearRows:
@@ -172,16 +274,24 @@ class PartedLinearRows:
 
     Parameters
     ----------
-    parts : Held of _core.LinearRows
+    parts : Held of PartRows
         The parts.
     """
 
-    def __init__(self, parts: Held[_core.LinearRows]) -> None:
+    def __init__(self, parts: Held[PartRows]) -> None:
         self.parts = parts
         facts = parts.each(_facts_of_rows)
         self.rows = int(sum(fact[0] for fact in facts))
         self.classes, self.outputs, self.coefficients = facts[0][1:4]
         self.total_weight = float(sum(fact[4] for fact in facts))
+
+    @classmethod
+    def of(
+        cls, training: PartedTraining, pack: Callable[[Training], _core.LinearRows]
+    ) -> PartedLinearRows:
+        """Pack the rows of a table where they are."""
+        firsts = (np.cumsum(training.sizes) - training.sizes).tolist()
+        return cls(training.rows.hold(partial(_packed_rows, pack), firsts))
 
     def loss(self, coefficients: Floats, gradient: Floats | None) -> float:
         """Return the loss, and write its gradient."""
@@ -191,13 +301,15 @@ class PartedLinearRows:
             gradient[:] = slope
         return float(value)
 
-    def curvature(
-        self, coefficients: Floats, enough: int, chosen: NDArray[np.int64], out: Floats
-    ) -> None:
-        """Write second derivatives, of about so many rows."""
-        share = min(1.0, enough / max(self.rows, 1))
-        look = partial(_linear_curvature, coefficients, share, chosen)
-        (out[:],) = self.parts.total(look, _sum_all)
+    def curvature(self, coefficients: Floats, enough: int, chosen: Integers, out: Floats) -> None:
+        """Write second derivatives, of so many rows or more."""
+        look = partial(_linear_curvature, self.rows, coefficients, enough, chosen)
+        looked_at, out[:] = self.parts.total(look, _sum_all)
+        if 2 * enough > self.rows:  # all of them were looked at
+            return
+        if looked_at == 0:
+            return self.curvature(coefficients, self.rows, chosen, out)
+        out *= self.total_weight / looked_at
 
     def curvature_map(self, coefficients: Floats) -> PartedLinearCurvature:
         """Return the second derivatives as a map."""
@@ -228,28 +340,33 @@ class PartedLinearCurvature:
         squares[:], with_intercept[:] = self._parts.total(look, _sum_all)
 
 
-def _facts_of_rows(part: _core.LinearRows) -> tuple[int, int, int, int, float]:
-    return part.rows, part.classes, part.outputs, part.coefficients, part.total_weight
+def _packed_rows(
+    pack: Callable[[Training], _core.LinearRows], training: Training, first: int
+) -> PartRows:
+    return PartRows(pack(training), first)
 
 
-def _linear_loss(
-    coefficients: Floats, with_gradient: bool, part: _core.LinearRows
-) -> tuple[float, Any]:
+def _facts_of_rows(part: PartRows) -> tuple[int, int, int, int, float]:
+    rows = part.rows
+    return rows.rows, rows.classes, rows.outputs, rows.coefficients, rows.total_weight
+
+
+def _linear_loss(coefficients: Floats, with_gradient: bool, part: PartRows) -> tuple[float, Any]:
     gradient = np.empty_like(coefficients) if with_gradient else None
-    value = part.loss(coefficients, gradient)
+    value = part.rows.loss(coefficients, gradient)
     return value, 0.0 if gradient is None else gradient
 
 
 def _linear_curvature(
-    coefficients: Floats, share: float, chosen: NDArray[np.int64], part: _core.LinearRows
-) -> tuple[Floats]:
+    whole: int, coefficients: Floats, enough: int, chosen: Integers, part: PartRows
+) -> tuple[float, Floats]:
     out = np.empty((len(chosen), len(chosen)))
-    part.curvature(coefficients, int(np.ceil(share * part.rows)), chosen, out)
-    return (out,)
+    looked_at = part.rows.curvature_of_part(whole, part.first, coefficients, enough, chosen, out)
+    return looked_at, out
 
 
-def _linear_map(coefficients: Floats, part: _core.LinearRows) -> _core.LinearCurvature:
-    return _core.LinearCurvature(part, coefficients)
+def _linear_map(coefficients: Floats, part: PartRows) -> _core.LinearCurvature:
+    return _core.LinearCurvature(part.rows, coefficients)
 
 
 def _product(vector: Floats, part: _core.LinearCurvature) -> tuple[Floats]:

@@ -126,7 +126,7 @@ def training_evidence(
         return pack(training)
     from lessnaive.loss.parted import PartedEvidence
 
-    return PartedEvidence(training.rows.hold(pack))
+    return PartedEvidence.of(training, pack, len(scorecard.terms))
 
 
 def _packed(

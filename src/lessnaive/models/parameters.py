@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike
 
 from lessnaive.solver import Solver
 
-__all__ = ["EvidenceParameters", "LogisticParameters", "LossParameters", "SolverParameters"]
+__all__ = [
+    "ClassWeightParameters",
+    "EvidenceParameters",
+    "LogisticParameters",
+    "LossParameters",
+    "SolverParameters",
+]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,10 +48,16 @@ class SolverParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LossParameters:
-    """What models have that learn by a loss; see :class:`~lessnaive.BaristaNB`."""
+class ClassWeightParameters:
+    """What models have for which wrong scores of training rows cost something."""
 
     class_weight: str | Mapping[Any, float] | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LossParameters(ClassWeightParameters):
+    """What models have that learn by a loss; see :class:`~lessnaive.BaristaNB`."""
+
     min_count: int = 2
 
 

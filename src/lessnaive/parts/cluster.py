@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from lessnaive.parts.engine import Kept, Parcel, got
 from lessnaive.parts.options import PartOptions
@@ -50,6 +51,8 @@ class Cluster:
         self._options = options
         self._name = f"lessnaive-{uuid4().hex[:12]}"
         self._count = 0
+        # By their id: all futures that somebody still holds.
+        self._futures: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._workers: set[str] = set()
         self._looked = 0.0
 
@@ -61,13 +64,21 @@ class Cluster:
     def submit(self, function: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
         """Start a task that returns a parcel, and return its future."""
         name = function.__name__.strip("_")
-        return self.client.submit(function, *arguments, key=self.key(name), pure=False, **how)
+        future = self.client.submit(function, *arguments, key=self.key(name), pure=False, **how)
+        return self._noted([future])[0]
 
     def map(self, function: Callable[..., Any], first: Any, *each: Sequence[Any]) -> list[Any]:
         """Start a task for each of several things, and return the futures."""
         name, n = function.__name__.strip("_"), len(each[0])
         keys = [self.key(name) for _ in range(n)]
-        futures = self.client.map(function, [first] * n, *each, key=keys, pure=False)
+        return self._noted(self.client.map(function, [first] * n, *each, key=keys, pure=False))
+
+    def compute(self, tasks: Sequence[Any]) -> list[Any]:
+        """Start tasks that are written down already, and return the futures."""
+        return self._noted(self.client.compute(tasks))
+
+    def _noted(self, futures: Sequence[Any]) -> list[Any]:
+        self._futures.update({id(future): future for future in futures})
         return list(futures)
 
     def shipped(self, function: Callable[..., Any]) -> Any:
@@ -168,17 +179,14 @@ class Cluster:
         scheduler = getattr(self.client, "scheduler", None)
         return str(getattr(scheduler, "address", None) or self.client._start_arg)
 
-    def cancel(self) -> None:
-        """Stop all tasks of this fit."""
-        if self.client.status == "running":
-            names = [key for key in self.client.futures if str(key).startswith(self._name)]
-            self.client.cancel([_future(self.client, name) for name in names], force=True)
+    def release(self) -> None:
+        """Let go of all results of this fit, so that workers forget them, and stop its tasks.
 
-
-def _future(client: Any, key: str) -> Any:
-    from distributed import Future
-
-    return Future(key, client)
+        (Asked to cancel tasks, Dask's scheduler stumbles over those between them that nobody holds,
+        and drops the client.)
+        """
+        for future in list(self._futures.values()):
+            future.release()
 
 
 class ClusterHeld(Held[T]):

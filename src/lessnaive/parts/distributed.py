@@ -71,9 +71,8 @@ def fit_delayed(model: Any, parts: Sequence[Any]) -> Any:
     cluster = Cluster(client, options)
     try:
         return model._fit_parts(_training(cluster, model, parts, options))
-    except BaseException:
-        cluster.cancel()
-        raise
+    finally:
+        cluster.release()
 
 
 def _client() -> Any:
@@ -105,7 +104,7 @@ def _training(
         read(number, part, categorical, dask_key_name=cluster.key("read"))
         for number, part in enumerate(parts)
     ]
-    raw = cluster.client.compute(tasks)
+    raw = cluster.compute(tasks)
     facts = ClusterHeld[RawPart](cluster, raw).each(facts_of)
     agreement = agree(facts, categorical, model._weight_of_classes())
     there = [(fact.n_rows, future) for fact, future in zip(facts, raw, strict=True) if fact.n_rows]

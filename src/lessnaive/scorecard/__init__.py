@@ -11,6 +11,7 @@ from lessnaive.scorecard.terms import (
     QuadraticTerm,
     TableTerm,
     Term,
+    TripleTerm,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "TableTerm",
     "Term",
     "TermAverages",
+    "TripleTerm",
 ]

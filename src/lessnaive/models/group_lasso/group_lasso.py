@@ -28,9 +28,6 @@ __all__ = ["GroupLassoNB"]
 
 Floats = NDArray[np.float64]
 
-# Weights of all rows together are no smaller, so that their squares are numbers.
-_LEAST_WEIGHT = 1e-100
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GroupLassoNB(ScorecardClassifier):
@@ -192,13 +189,8 @@ class GroupLassoNB(ScorecardClassifier):
     ) -> tuple[PenalizedTable, Floats, Floats]:
         """Problems of the columns, class counts, and log-probabilities of the classes."""
         settings, name = EvidenceSettings.of(self), type(self).__name__
+        training.check_total_weight()
         plain, statistics = learn_naive_bayes(settings, training, name, allow_empty=allow_empty)
-        total = float(statistics.class_count.sum())
-        if not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
-            raise ValueError(
-                f"sample_weight adds up to {total:.3g}, which is too small or too large to compute "
-                "with: scale the weights to a mean near 1."
-            )
         columns = group_columns(settings, statistics, plain, self.standardize)
         problem = PenalizedTable(
             plain.schema, plain.intercept, columns, adaptive=self.adaptive, solver=self.solver

@@ -20,6 +20,7 @@ from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.averaged import ScorecardAverage
+from lessnaive.scorecard.recoding import TableRecoding
 from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
@@ -172,6 +173,11 @@ class AttributeWeightedNB(LossParameters, SolverParameters, EvidenceParameters, 
         self._shared = naive.weighted(learned.shared)
         self.shared_weights_ = learned.shared
         self.mixing_ = learned.share
+
+    def _leave_codes(self, recoding: TableRecoding) -> None:
+        super()._leave_codes(recoding)
+        if self._shared is not None:
+            self._shared = recoding.scorecard(self._shared)
 
     def _predictor(self) -> Predictor:
         by_class = self._fitted_scorecard()

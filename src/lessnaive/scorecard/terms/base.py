@@ -149,22 +149,27 @@ class PairLookup(NamedTuple):
         """Return one code for both columns, for kernels that know no pairs."""
         assert self.codes is not None
         assert self.other_codes is not None
-        n_first, n_second, n_classes = self.table.shape
-        first = _codes(self.codes, self.shift, self.places, n_first)
-        second = _codes(self.other_codes, self.other_shift, self.other_places, n_second)
-        codes = (first * n_second + second).astype(np.min_scalar_type(n_first * n_second - 1))
-        return Lookup(codes, 0, self.table.reshape(n_first * n_second, n_classes))
+        *sizes, n_classes = self.table.shape
+        first = (self.codes, self.shift, self.places)
+        second = (self.other_codes, self.other_shift, self.other_places)
+        return Lookup(joint_codes([first, second], sizes), 0, self.table.reshape(-1, n_classes))
 
 
 Operand = Lookup | Quadratic | Piecewise | PairLookup
 
 
-def _codes(codes: Codes, shift: int, places: NDArray[Any] | None, n_codes: int) -> Codes:
-    out = codes.astype(np.int64) + shift
-    if places is not None:
-        out = places[out].astype(np.int64)
-    # As in the kernel: what is beyond the table on either side is its last row.
-    return np.where((out < 0) | (out >= n_codes), n_codes - 1, out)
+def joint_codes(
+    rows: Sequence[tuple[Codes, int, Sequence[int] | NDArray[Any] | None]], sizes: Sequence[int]
+) -> Codes:
+    """Return one code for several columns: the place in a table with an axis for each."""
+    out = np.zeros(len(rows[0][0]), dtype=np.int64)
+    for (codes, shift, places), size in zip(rows, sizes, strict=True):
+        own = codes.astype(np.int64) + shift
+        if places is not None:
+            own = np.asarray(places)[own].astype(np.int64)
+        # As in the kernel: what is beyond the table on either side is its last row.
+        out = out * size + np.where((own < 0) | (own >= size), size - 1, own)
+    return out.astype(np.min_scalar_type(int(np.prod(sizes)) - 1))
 
 
 class TermVisitor(Protocol[_Made_co]):

@@ -137,11 +137,8 @@ class TableTerm(Term):
     def recoded(self, recodings: Sequence[Recoding]) -> Self:
         """Return the same scores for the values that codes were made of."""
         [recoding] = recodings
-        places = recoding.places(self.encoding)
-        counts = self.counts[places]
-        counts[0] *= not recoding.shares
-        scores = self.scores[places]
-        return type(self)(self.name, self.inputs, recoding.encoding, scores, counts)
+        scores = self.scores[recoding.places(self.encoding)]
+        return type(self)(self.name, self.inputs, recoding.encoding, scores, recoding.counts)
 
     def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
         """Return all codes."""
@@ -208,7 +205,7 @@ class TableTerm(Term):
     @classmethod
     def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
         """Return the term that plain data describes."""
-        kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
+        kind = ENCODINGS[node.entry("type").choice(ENCODINGS)]
         fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
         (place,) = input_places(fields["inputs"], schema)
         if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:

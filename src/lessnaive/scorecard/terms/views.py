@@ -51,14 +51,14 @@ class Recoding(NamedTuple):
         By code, what it is called in the column of codes.
     missing : object
         What a missing value is called there; None if it is missing.
-    shares : bool
-        Whether missing values have the code of others.
+    counts : array of shape (n_codes + 2, n_classes)
+        Weight of the rows: those that are missing, those of each code, and others.
     """
 
     encoding: Encoding
     values: list[int]
     missing: int | None
-    shares: bool
+    counts: Floats
 
     def places(self, known: Encoding) -> NDArray[np.int64]:
         """Return the rows of a table over the column of codes that become those of the column."""
@@ -66,6 +66,12 @@ class Recoding(NamedTuple):
         places = known.codes_of(values)
         first = [0] if self.missing is None else []
         return np.concatenate([first, places, [known.n_codes + 1]]).astype(np.int64)
+
+    def shares(self, known: Encoding) -> Floats:
+        """Return how much of a row of that table belongs to each row that it becomes."""
+        places, weights = self.places(known), self.counts.sum(axis=1)
+        totals = np.bincount(places, weights, minlength=known.n_codes + 2)[places]
+        return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), 0.0)
 
 
 class Segments(NamedTuple):
