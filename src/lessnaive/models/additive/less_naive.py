@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 # Folds of tables of up to so many rows, and of larger ones.
 _FEW_ROWS, _FOLDS = 1000, (5, 3)
 # The former are fitted so much better than asked.
-_FINER = 1e-4
+_FINER = 1e-5
 # Penalties and weights of members are chosen with so many rows at most.
 _MOST_JUDGED = 60_000
 
