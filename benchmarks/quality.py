@@ -105,9 +105,9 @@ def area(probability: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([roc_auc_score(truth == c, probability[:, c]) for c in present]))
 
 
-def run(results: ResultFile, names: list[str], methods: list[str]) -> None:
+def run(results: ResultFile, names: list[str], methods: list[str], folds: list[int]) -> None:
     """Measure what has not been measured yet."""
-    cells = [(t, m, f) for t in names for m in methods for f in range(FOLDS)]
+    cells = [(t, m, f) for f in folds for t in names for m in methods]
     waiting = [cell for cell in cells if cell not in results]
     from rich.progress import track
 
@@ -148,6 +148,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="six small tables")
     parser.add_argument("--tables", nargs="+", help="these tables only")
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
+    parser.add_argument("--folds", nargs="+", type=int, choices=range(FOLDS), help="these only")
     parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
     parser.add_argument("--report", type=Path, help="write the tables of the page there, and stop")
     options = parser.parse_args()
@@ -157,7 +158,7 @@ def main() -> None:
         keep(results, options.report / "quality_results.csv")
         return
     names = list(QUICK_TABLES) if options.quick else options.tables or tables(options.max_rows)
-    run(results, names, options.methods or available())
+    run(results, names, options.methods or available(), options.folds or list(range(FOLDS)))
 
 
 if __name__ == "__main__":

@@ -136,7 +136,11 @@ class CatBoost:
         _, others = places(X)
         self._others = others
         self._model = CatBoostClassifier(
-            verbose=False, allow_writing_files=False, random_seed=0, cat_features=others
+            verbose=False,
+            allow_writing_files=False,
+            random_seed=0,
+            thread_count=1,
+            cat_features=others,
         )
         self._model.fit(self._filled(X), y)
         self.classes_ = np.asarray(self._model.classes_)

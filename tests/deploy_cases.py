@@ -101,6 +101,18 @@ def fitted(name: str) -> Any:
 
 
 @cache
+def edges_beside_decimals() -> tuple[Any, pd.DataFrame]:
+    """Return a model with edges that are a little less than decimals, and rows with these."""
+    edges = [(0.66 + 0.7) / 2, (1.0 + 1.14) / 2]
+    assert edges[0] < 0.68
+    assert edges[1] < 1.07
+    X = pd.DataFrame({"x": [0.66, 0.7, 1.0, 1.14, -0.4] * 8})
+    encoder = ln.MODLEncoder(cuts={"x": [-0.1 - 0.2, *edges]})
+    model = ln.fit_binned(ln.NaiveBayes(), encoder, X, [0, 1, 0, 1, 1] * 8)
+    return model, pd.DataFrame({"x": [0.68, 1.07, -0.3, 0.67, 1.06, *edges]})
+
+
+@cache
 def rows_to_predict() -> pd.DataFrame:
     """1,000 rows with missing and unseen values."""
     return hostile_table(1000, seed=2, unseen=True)

@@ -138,6 +138,18 @@ _MODELS = [
     ln.LessNaiveClassifier(pairs=2, class_weight={0: 2.0, 1: 1.5}).fit(
         pd.concat([_X] * 120), np.tile([1, 0, 1, 1, 0, 0], 120) ^ (np.arange(720) % 7 == 0)
     ),
+    # Other likelihoods of numbers, and designs of lines and bins.
+    ln.NaiveBayes(numeric="kernel").fit(_X[["text", "number"]], ["u", "v", "w", "u", "v", "w"]),
+    ln.NaiveBayes(numeric="poisson").partial_fit(
+        _X[["text", "number", "flag"]].round(), [1, 0, 1, 1, 0, 1], classes=[0, 1]
+    ),
+    ln.NaiveBayes(numeric="gaussian_shared", variance_prior=0.5).partial_fit(
+        _X, [1, 0, 1, 1, 0, 1], classes=[0, 1]
+    ),
+    ln.NBLogistic(numeric="both", missing="category", n_bins=3).fit(_X, [1, 0, 1, 1, 0, 0]),
+    ln.NBLogisticCV(numeric="quantile", l1_ratio=0.5, n_lams=3, cv=2, n_bins=3).fit(
+        _X, ["u", "v", "w", "u", "v", "w"]
+    ),
 ]
 
 #: Documents to damage: three classes and all kinds of columns; parameters that are arrays; unnamed

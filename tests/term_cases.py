@@ -15,6 +15,7 @@ from lessnaive.scorecard import (
     QuadraticTerm,
     TableTerm,
     Term,
+    TripleTerm,
 )
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.scorecard.terms.special import SpecialIntervals
@@ -63,6 +64,13 @@ def example_terms(seed: int = 0, n_classes: int = 3) -> list[Term]:
         PairTerm("code & color", (3, 2), (groups, colors), table(5, 6), counts(5, 6)),
         PairTerm("u & v", (0, 1), (steps, Intervals([0.0])), table(5, 4), counts(5, 4)),
         TableTerm("u", (0,), special, table(7), counts(7)),
+        TripleTerm(
+            "code & u & color",
+            (3, 0, 2),
+            (groups, steps, colors),
+            table(5, 5, 6),
+            counts(5, 5, 6),
+        ),
     ]
 
 
@@ -95,9 +103,8 @@ def score_of(term: Term, row: list[Any], c: int) -> float:
     missing = x is None or x != x
     if isinstance(term, TableTerm):
         return float(term.scores[code_of(term.encoding, x), c])
-    if isinstance(term, PairTerm):
-        first, second = map(code_of, term.encodings, values)
-        return float(term.scores[first, second, c])
+    if isinstance(term, PairTerm | TripleTerm):
+        return float(term.scores[(*map(code_of, term.encodings, values), c)])
     if isinstance(term, QuadraticTerm):
         offset, center, scale, absent, weight = term.parameters[:, c].tolist()
         return absent if missing else offset - weight * ((x - center) / scale) ** 2 / 2

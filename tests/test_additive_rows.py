@@ -145,6 +145,23 @@ def test_class_without_rows_keeps_its_intercept():
     assert -12 < W[-1, 2] - W[-1, 0] < -3
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_arrays_may_change_afterwards(n_classes):
+    """What the caller does with its arrays once they were checked changes nothing."""
+    (kinds, sizes, codes, values), X, labels, weights = draw(300, n_classes)
+    rows = _core.AdditiveRows(kinds, sizes, codes, values, labels, weights, n_classes)
+    size, k = X.shape[1] - 1, rows.outputs
+    given = [np.ones(size), np.zeros(size), np.zeros((size + 1, k)), np.zeros(k)]
+    newton = _core.AdditiveNewton(rows, *given)
+    W = np.random.default_rng(0).normal(size=(size + 1, k))
+    before, after = np.empty((size + 1, k)), np.empty((size + 1, k))
+    value = newton.objective(1.0, W, before)
+    for array in (*codes, *values, labels, weights, *given):
+        array.view(np.uint8)[...] = 0x3B  # labels that are no classes
+    assert newton.objective(1.0, W, after) == value
+    np.testing.assert_array_equal(after, before)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_threads_do_not_matter(n_classes):
     found = []

@@ -159,16 +159,16 @@ def test_costs_of_the_bins():
     np.testing.assert_array_equal(free.weights_, zero.weights_)
 
 
-def test_a_dear_column_is_avoided():
+def test_a_costly_column_is_avoided():
     X, y = some_table(0, n=500)
     free = AveragedNB().fit(X, y)
     costs = np.zeros(6)
     costs[0] = 1000.0
-    dear = AveragedNB(costs=costs).fit(X, y)
+    costly = AveragedNB(costs=costs).fit(X, y)
     assert free.best_subset_[0]
-    assert not dear.best_subset_[0]
-    assert dear.weights_[0] == 0.0
-    assert dear.best_subset_[2]
+    assert not costly.best_subset_[0]
+    assert costly.weights_[0] == 0.0
+    assert costly.best_subset_[2]
 
 
 def test_columns_without_information():

@@ -14,7 +14,15 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import DataConversionWarning
 
-from lessnaive import AveragedNB, FractionalNB, GroupLassoNB, NaiveBayes, TableError, models
+from lessnaive import (
+    AveragedNB,
+    FractionalNB,
+    GroupLassoNB,
+    HybridLRNB,
+    NaiveBayes,
+    TableError,
+    models,
+)
 
 X = pd.DataFrame({"n": [1.0, 2.0, 3.0, 5.0], "t": list("abab"), "p": [True, False, True, True]})
 Y = [0, 0, 1, 1]
@@ -340,3 +348,13 @@ def test_penalized_columns_of_no_weight(weight: float, solver: str) -> None:
     assert_exactly(ValueError, message, lambda: model.fit(table, y, np.full(60, weight)))
     model.fit(table, y, np.where(np.arange(60) == 7, 1e-300, 1.0))  # a single row may
     assert np.isfinite(model.predict_proba(table)).all()
+
+
+def test_columns_are_not_divided_by_rows_of_no_weight() -> None:
+    rng = np.random.default_rng(0)
+    table, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    message = (
+        "sample_weight adds up to 6e-319, which is too small or too large to compute with: scale "
+        "the weights to a mean near 1."
+    )
+    assert_exactly(ValueError, message, lambda: HybridLRNB().fit(table, y, np.full(60, 1e-320)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -136,6 +137,26 @@ def test_a_term_of_two_classes_is_drawn_once(paired):
     assert (pair.ax_.get_ylabel(), pair.ax_.get_xlabel()) == ("a", "k")
 
 
+def test_dates_are_dates_and_ticks_are_where_the_curve_is():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 9000, 400), unit="D")
+    X = pd.DataFrame({"day": days, "wait": pd.to_timedelta(rng.exponential(90, 400), unit="h")})
+    y = (X["day"] > pd.Timestamp("2002-01-01")) ^ (rng.random(400) < 0.2)
+    X = X.mask(rng.random(X.shape) < 0.1)
+    model = LessNaiveClassifier().fit(X, y)
+    for column, wanted in (
+        ("day", r"^(19|20)\d\d-\d\d-\d\d$"),
+        ("wait", r"^(\d+ days?, )?0:00:00$"),
+    ):
+        display = plot.TermDisplay.from_estimator(model, column)
+        texts = written(display.ax_.get_xticklabels())
+        assert len(texts) >= 3
+        assert all(re.match(wanted, text) for text in texts)
+        assert display.drawing.missing is not None
+        low, high = display.drawing.x[[0, -1]]
+        assert all(low <= tick <= high for tick in display.ax_.get_xticks())
+
+
 def test_rare_values_are_left_out():
     names = [f"v{i}" for i in range(40) for _ in range(40 - i)]
     y = [i % 2 for i in range(len(names))]
@@ -156,19 +177,6 @@ def test_terms_that_are_not_there(penguins, model):
     unused = [n for n in X.columns if n not in [t.name for t in chosen.scorecard_.terms]]
     with pytest.raises(ValueError, match="The model does not use column"):
         plot.TermDisplay.from_estimator(chosen, unused[0])
-
-
-def test_names_are_no_formulas(penguins):
-    X, y = penguins
-    X = X.rename(columns={"island": "$\\frac{1}{2$", "sex": "a" * 500})
-    model = NaiveBayes().fit(X, y)
-    for place in range(7):
-        plot.TermDisplay.from_estimator(model, place).figure_.canvas.draw()
-    for make in (plot.ImportanceDisplay, plot.NomogramDisplay):
-        make.from_estimator(model).figure_.canvas.draw()
-    display = plot.ExplanationDisplay.from_estimator(model, X)
-    display.figure_.canvas.draw()
-    assert max(map(len, written(display.ax_.get_yticklabels()))) < 80
 
 
 @pytest.mark.parametrize("n_bins", [5, 10])
@@ -312,7 +320,7 @@ def test_penalties_on_surfaces_have_no_exponents(penguins):
 DISPLAYS = sorted(name for name in plot.__all__ if name.endswith("Display"))
 
 
-def _made(name, X, y):
+def _made(name, X, y, column="island"):
     """A display of each kind, by its from_estimator."""
     kind = getattr(plot, name)
     if name == "CriticalDifferenceDisplay":  # of many methods on many tables
@@ -321,7 +329,7 @@ def _made(name, X, y):
         return kind(scores=[[0.1, 0.2], [0.3, 0.4]], names=["a", "b"], worse=[False, True]).plot()
     scored = NaiveBayes().fit(X, y)
     given = {
-        "BinningDisplay": (scored, "island"),
+        "BinningDisplay": (scored, column),
         "CVSurfaceDisplay": (BaristaNBCV(n_l1=3, cv=2),),
         "CalibrationDisplay": (scored, X, y),
         "CoefficientsDisplay": (NBLogistic(), X),
@@ -336,7 +344,7 @@ def _made(name, X, y):
         "SearchDisplay": (FractionalNB(p=0.5),),
         "SparsityDisplay": (FractionalNB(), X, y),
         "StagewisePathDisplay": (StagewiseNB(),),
-        "TermDisplay": (scored, "island"),
+        "TermDisplay": (scored, column),
         "WeightsDisplay": (BaristaNB(),),
     }[name]
     model, *more = given
@@ -360,6 +368,33 @@ def test_one_convention_for_all(name, penguins):
     for ax in untitled:
         twin = ax.get_position().bounds in places
         assert twin or ax.get_label() == "<colorbar>" or name == "StagewisePathDisplay"
+
+
+@pytest.fixture(scope="module")
+def awkward(penguins):
+    """Names that would be formulas, that legends leave out, and that leave no room."""
+    X, y = penguins
+    names = {"island": "$\\frac{1}{2$", "sex": "a" * 500, "bill_length_mm": "_hidden"}
+    X = X.rename(columns={**names, "body_mass_g": "$^$", "flipper_length_mm": "two\nlines"})
+    return X.assign(**{"$\\frac{1}{2$": "$_^" + X["$\\frac{1}{2$"] + "$"}), "_$\\frac{" + y + "$"
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_names_are_names(name, awkward):
+    """Matplotlib takes them for neither formulas nor private, and long ones leave room."""
+    X, y = awkward
+    for column in X.columns if name in ("BinningDisplay", "TermDisplay") else X.columns[:1]:
+        figure = _made(name, X, y, column).figure_
+        figure.canvas.draw()
+        assert figure.get_tightbbox().width < 20
+        texts = [text for text in figure.findobj(mpl.text.Text) if text.get_visible()]
+        assert max(len(text.get_text()) for text in texts) < 120
+    if name.endswith("PathDisplay"):
+        legends = figure.findobj(mpl.legend.Legend)
+        assert any("_hidden" in text for own in legends for text in written(own.get_texts()))
+    if name in ("BinningDisplay", "TermDisplay"):
+        [legend] = figure.findobj(mpl.legend.Legend)
+        assert len(legend.get_texts()) == 3
 
 
 @pytest.mark.parametrize("name", ["ExplanationDisplay", "NomogramDisplay", "TermDisplay"])

@@ -139,6 +139,20 @@ def test_cuts_and_groups_by_hand():
     assert encoder.cost_[0] == pytest.approx(numeric_cost(table[:3].tolist()))
 
 
+def test_missing_values_may_be_a_group_of_their_own():
+    X, y = rng_table()
+    for missing in ("category", "ignore"):
+        encoder = ln.MODLEncoder(
+            groups={"c": [[None], ["a", "b"], ["c", "d", "unknown"]]}, missing=missing
+        ).fit(X, y)
+        assert encoder.groups_[1] == [["a", "b"], ["c", "d", "unknown"], [None]]
+        table = encoder.binning_table("c", "pandas")
+        assert table["bin"].tolist() == ["a, b", "c, d, unknown", "missing"]
+        assert table["count"].tolist()[2] == X["c"].isna().sum()
+        codes = encoder.transform(pd.DataFrame({"x": [1.0] * 3, "c": [None, "b", "z"]}))[:, 1]
+        assert codes.tolist() == [3, 1, 4]
+
+
 def test_special_values_with_cuts_and_directions():
     X, y = rng_table()
     cut = ln.MODLEncoder(cuts={"x": [20.0]}, special_values={"x": [-1, 7]}).fit(X, y)
@@ -155,25 +169,54 @@ ENCODER = ln.MODLEncoder(
 )
 
 
-@pytest.mark.parametrize("name", ln.models.__all__)
-def test_every_model_takes_edited_bins(name, tmp_path):
-    """It is the model of the codes, as a scorecard of the columns."""
+AVERAGES = {
+    "average": lambda **given: ln.StagewiseNB(average=True, **given),
+    "mixed": lambda **given: ln.AttributeWeightedNB(weights="mixed", **given),
+}
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+@pytest.mark.parametrize("name", [*ln.models.__all__, *AVERAGES])
+def test_every_model_takes_edited_bins(name, missing, tmp_path):
+    """It is the model of the codes, as a scorecard of the columns, or as an average of some."""
     X, y = rng_table()
-    model = ln.fit_binned(getattr(ln, name)(), ENCODER, X, y)
-    encoder = clone(ENCODER).fit(X, y)
+    make = AVERAGES.get(name) or getattr(ln, name)
+    encoder = clone(ENCODER).set_params(missing=missing)
+    model = ln.fit_binned(make(), encoder, X, y)
+    encoder.fit(X, y)
     new, _ = rng_table(seed=1)
     new = pd.concat([new, pd.DataFrame({"x": [-1.0, 9.5, None], "c": ["z", None, "unknown"]})])
     codes = pd.DataFrame(encoder.transform(new), columns=["x", "c"]).astype(object)
     known = pd.DataFrame(encoder.transform(X), columns=["x", "c"]).astype(object)
-    plain = getattr(ln, name)(categorical_features="all")
+    plain = make(categorical_features="all")
     plain.fit(known.mask(known == 0), y)
     wanted = plain.predict_proba(codes.mask(codes == 0))
     np.testing.assert_allclose(model.predict_proba(new), wanted, rtol=0, atol=1e-12)
     assert model.scorecard_.schema.kinds == encoder._schema.kinds
     np.testing.assert_allclose(model.scorecard_.mean, plain.scorecard_.mean, atol=1e-12)
+    for term in model.scorecard_.terms:  # each row is in one bin, however the model joins them
+        np.testing.assert_allclose(term.typical_rows()[1].sum(axis=0), np.bincount(y))
+        if term.name == "x":
+            assert term.counts[0].sum() == X["x"].isna().sum()
+            assert term.counts[4].sum() == (X["x"] == -1).sum()
     ln.save(model, tmp_path / "m.json")
     again = ln.load(tmp_path / "m.json")
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+
+
+def test_designs_of_edited_bins_are_named_by_bins():
+    X, y = rng_table()
+    encoder = ln.MODLEncoder(cuts={"x": [9.5, 20.0]}, groups={"c": [["a", "b"], ["c"], [None]]})
+    X = X[~X["c"].isin(["d", "unknown"])]
+    model = ln.fit_binned(ln.NBLogistic(), encoder, X, y[X.index])
+    assert model.design_names_ == [
+        "x=(9.5, 20]",
+        "x=> 20",
+        "x=(missing)",
+        "c=c",
+        "c=(missing)",
+    ]
+    assert len(model.design_names_) == model.coef_.shape[1]
 
 
 @pytest.mark.parametrize("missing", ["category", "ignore"])
@@ -194,8 +237,6 @@ def test_what_cannot_be_binned():
         ln.fit_binned(3, ENCODER, X, y)
     with pytest.raises(TypeError, match="encoder must be a MODLEncoder or MDLPDiscretizer, got st"):
         ln.fit_binned(ln.NaiveBayes(), "modl", X, y)
-    with pytest.raises(TypeError, match="This StagewiseNB averages several scorecards: fit one"):
-        ln.fit_binned(ln.StagewiseNB(average=True), ENCODER, X, y)
     with pytest.raises(AttributeError):
         ln.fit_binned(ln.NaiveBayes(), ENCODER, X, y).partial_fit(X, y)
 
@@ -214,6 +255,10 @@ def test_what_cannot_be_binned():
         ({"monotonic_cst": {"x": 1}, "cuts": {"x": [1]}}, "cuts and monotonic_cst both name 'x'"),
         ({"special_values": {"x": ["a"]}}, "special_values of the numeric column 'x' must be numb"),
         ({"special_values": {"x": [np.nan]}}, "special_values of 'x' must be finite"),
+        ({"special_values": {"x": -1}}, "special_values of 'x' must be a list, got -1"),
+        ({"special_values": {"c": "unknown"}}, "special_values of 'c' must be a list, got 'unknow"),
+        ({"groups": {"c": "abcd"}}, "groups of 'c' must be a list of lists of values, got 'abcd'"),
+        ({"groups": {"c": ["ab", "cd"]}}, "groups of 'c' must be lists of values, got 'ab'"),
     ],
 )
 def test_wrong_wishes(parameters, message):

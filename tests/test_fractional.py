@@ -17,6 +17,7 @@ import lessnaive
 from dense_evidence import DenseEvidence
 from lessnaive import FractionalNB, MODLEncoder, NaiveBayes
 from lessnaive.solver import PGDMB, TwoStage
+from lessnaive.solver.anytime import interrupts_pass
 from weighted_tables import dense_of, generated, table
 
 MODL = {"numeric": "modl", "categorical": "modl", "priors": "empirical"}
@@ -322,6 +323,14 @@ def test_an_interrupt_gives_the_best_so_far():
         model = FractionalNB(p=0.5, solver=slow).fit(X, y)
     assert model.n_iter_ > 10
     assert model.objective_ == pytest.approx(model.history_["best"][-1], rel=1e-12)
+
+
+def test_an_interrupt_ends_all_fits_of_one_after_the_other():
+    X, y = table("generated")
+    slow = PGDMB("neighbourhood", opti_level=25)
+    threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), interrupts_pass():
+        FractionalNB(p=0.5, solver=slow).fit(X, y)
 
 
 def test_a_descent_cut_short_warns():

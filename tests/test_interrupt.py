@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from lessnaive import models
 
 # Prints how long it took from the signal to the exception, on the clock and in the process.
 _PROGRAM = """
@@ -56,4 +60,56 @@ def test_ctrl_c_ends_long_work_within_a_second(work, threads):
     )
     wall, cpu = map(float, done.stdout.split())
     assert cpu < 1.0 * int(threads)
+    assert wall < 10.0  # other processes may have kept it waiting
+
+
+# Evaluates a model on the command line, in a hundred folds so that none is done before the signal.
+_COMMAND = """
+import contextlib, io, os, signal, sys, threading, time
+from lessnaive.cli.running import run
+
+command = ["--target", "y", "--model", sys.argv[1], "--cv"]
+with contextlib.redirect_stdout(io.StringIO()):
+    run(["evaluate", "small.csv", *command, "2"])  # imports all that is needed
+sent = []
+
+def interrupt():
+    sent.append((time.perf_counter(), time.process_time()))
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Timer(1.5, interrupt).start()
+status = run(["evaluate", "large.csv", *command, "100"])
+(wall, cpu), = sent
+print(status, time.perf_counter() - wall, time.process_time() - cpu)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 300)).round(3)
+    table = pd.DataFrame(X).add_prefix("x")
+    table["text"] = rng.choice(list("abcdefgh"), len(X))
+    table["y"] = (X[:, :20].sum(axis=1) + 3 * rng.normal(size=len(X)) > 0).astype(int)
+    table.to_csv(folder / "large.csv", index=False)
+    table[["x0", "x1", "text", "y"]].head(40).to_csv(folder / "small.csv", index=False)
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can send itself SIGINT there")
+@pytest.mark.parametrize("model", models.__all__)
+def test_ctrl_c_ends_a_command_with_any_model_within_a_second(model, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", _COMMAND, model],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    status, wall, cpu = map(float, done.stdout.split())
+    assert status == 130
+    assert cpu < 1.0
     assert wall < 10.0  # other processes may have kept it waiting

@@ -72,6 +72,19 @@ def test_imports_have_no_cycles():
     list(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
+def test_functions_that_are_compiled_twice_throw_nothing():
+    """An exception would not get past the choice between the two: the process would end."""
+    bodies = []
+    for file in (ROOT / "src" / "core").rglob("*.[ch]pp"):
+        if file.name != "simd.hpp":
+            pattern = r"LESSNAIVE_WIDE[^;{]*\{(.*?)\n\}"
+            found = re.findall(pattern, file.read_text(encoding="utf-8"), re.DOTALL)
+            bodies += [(file.name, body) for body in found]
+    assert len(bodies) > 30
+    throws = r"poll\(|throw |std::vector<[^>]*> \w|resize|push_back|\bnew "
+    assert not [name for name, body in bodies if re.search(throws, body)]
+
+
 def test_includes_of_the_core_point_down():
     core = ROOT / "src" / "core"
     order = {name: place for place, name in enumerate(drawn_layers())}

@@ -34,6 +34,33 @@ def imported(code: str, folder: Path, *arguments: str) -> set[str]:
 
 COMMAND = "from lessnaive.cli import main; main()"
 
+WITHOUT_EXTRAS = """
+import sys
+sys.modules |= dict.fromkeys(["onnx", "openpyxl", "skl2onnx", "sqlglot"])  # cannot be imported
+from lessnaive import *
+import lessnaive
+for name in ("to_onnx", "to_sql", "to_xlsx"):
+    try:
+        getattr(lessnaive, name)("model")
+    except ImportError as error:
+        print(error)
+"""
+
+
+def test_extras_are_missed_when_they_are_called_and_not_before(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "ONNX needs onnx: pip install 'lessnaive[onnx]'.",
+        "SQL needs sqlglot: pip install 'lessnaive[sql]'.",
+        "Workbooks need openpyxl: pip install 'lessnaive[xlsx]'.",
+    ]
+
 
 def test_importing_the_package_imports_next_to_nothing(tmp_path):
     found = imported("import lessnaive; lessnaive.__version__; dir(lessnaive)", tmp_path)

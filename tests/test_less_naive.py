@@ -11,8 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from lessnaive import EmptyColumnWarning, LessNaiveClassifier, TableError, _core, datasets
-from lessnaive.models.additive import ensemble, members
+from lessnaive import (
+    EmptyColumnWarning,
+    LessNaiveClassifier,
+    TableError,
+    _core,
+    datasets,
+    load,
+    save,
+)
+from lessnaive.models.additive import ensemble, members, pair_choice
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
@@ -221,6 +229,48 @@ def test_missing_and_unseen(pairs):
     assert gone[6, 1] - gone[6, 0] > base[6, 1] - base[6, 0] + 2  # gaps are a value
 
 
+def switches(n_rows):
+    """Four switches, the first three of which decide together, and no two of them."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.choice(["off", "on"], (n_rows, 4)), columns=list("abcd"))
+    odd = (X[["a", "b", "c"]] == "on").sum(axis=1) % 2 == 1
+    return X, np.where(odd ^ (rng.random(n_rows) < 0.05), "odd", "even")
+
+
+def test_triples_find_what_pairs_cannot(tmp_path):
+    X, y = switches(600)
+    assert LessNaiveClassifier().fit(X, y).triples_ == []
+    model = LessNaiveClassifier(triples=1).fit(X, y)
+    assert model.triples_ == [("a", "b", "c")]
+    assert model.scorecard_.terms[-1].name == "a & b & c"
+    assert model.score(X, y) == pytest.approx(0.95, abs=0.03)
+    assert model.cv_log_loss_ < 0.3 < 0.6 < LessNaiveClassifier().fit(X, y).cv_log_loss_
+    gone = X.iloc[:1].assign(b="broken")
+    assert not model.scorecard_.explain(gone, centred=False)[0, -1].any()
+    save(model, tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.triples_ == model.triples_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_triples_are_used_only_if_they_help():
+    X, _ = switches(600)
+    y = (X["a"] == "on") ^ (np.random.default_rng(4).random(600) < 0.2)
+    assert LessNaiveClassifier(triples=5).fit(X, y).triples_ == []
+
+
+def test_the_strength_of_a_table_is_what_fewer_columns_cannot_say():
+    rng = np.random.default_rng(0)
+    cells, weights = np.arange(24), np.ones(24)
+    a, b = rng.normal(size=(2, 1, 1, 1)), rng.normal(size=(1, 3, 1, 1))
+    c = rng.normal(size=(1, 1, 4, 1))
+    ab, bc = rng.normal(size=(2, 3, 1, 1)), rng.normal(size=(1, 3, 4, 1))
+    assert pair_choice._strength(a + b + c + ab + bc, cells, weights) == pytest.approx(0, abs=1e-20)
+    own = np.einsum("a,b,c->abc", [1, -1], [1, 0, -1], [1, -1, 0, 0])[..., None]
+    found = pair_choice._strength(a + ab + bc + own, cells, weights)
+    assert found == pytest.approx((own**2).sum())
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_threads_and_jobs_do_not_matter(n_classes):
     X, y = mixed(1200, n_classes)
@@ -296,7 +346,7 @@ def test_penguins():
 
 def test_without_folds_nothing_is_chosen():
     X, y = mixed(100)
-    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 1e-8, 100, None), lambda: None)
+    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 0, 1e-8, 100, None), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 5] * 5)
     assert found.log_loss is None
 

@@ -197,7 +197,7 @@ ESTIMATORS = ", ".join(lessnaive.models.__all__)
         (put(*TERMS, 3, "type", "pickle"),
          "scorecard.terms[3].type: "
          "expected one of table, groups, intervals, special_intervals, quadratic, linear, "
-         "piecewise, pair, "
+         "piecewise, pair, triple, "
          "got 'pickle'."),
         (put(*TERMS, 3, "type", "quadratic"), "scorecard.terms[3]: the key 'offset' is missing."),
         (put(*TERMS, 1, "inputs", [0]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from math import log
 
 import numpy as np
@@ -170,12 +172,21 @@ def test_priors_that_make_no_sense(priors, message):
 def test_smoothing(smoothing):
     X = pd.DataFrame({"c": ["a", "b", "c", "c", "c"]})
     found = scores(NaiveBayes(smoothing=smoothing).fit(X, [0, 0, 0, 1, 1]))
-    each = 1.0 if smoothing == "laplace" else smoothing / 3
-    counts = np.array([[1, 0], [1, 0], [1, 2]])
-    p = (counts + each) / (counts.sum(axis=0) + 3 * each)
-    expected = [[oracle.log(cell) for cell in row] for row in p.tolist()]
-    # The last digit of a probability near 1 is more of its logarithm, which is near 0.
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    each = Fraction(1) if smoothing == "laplace" else Fraction(smoothing) / 3
+    counts = [[1, 0], [1, 0], [1, 2]]
+    totals = [3 + 3 * each, 2 + 3 * each]
+    p = [[(n + each) / total for n, total in zip(row, totals, strict=True)] for row in counts]
+    expected = [[exact_log(cell) for cell in row] for row in p]
+    # A score is the difference of two logarithms, whose own errors show where it is next to 0.
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=2 * np.finfo(float).eps)
+
+
+def exact_log(p: Fraction) -> float:
+    """Return the logarithm of a probability, right to the last digit also next to 1."""
+    if p == 0:
+        return oracle.LOG_ZERO
+    with localcontext(prec=700):
+        return float((Decimal(p.numerator) / Decimal(p.denominator)).ln())
 
 
 def test_no_smoothing_never_gives_nan():

@@ -7,7 +7,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from lessnaive import _core
 
-RULES = {"leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20}
+RULES = {
+    "leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20,
+    "share": 1.0, "order": list(range(5)), "seed": 0,
+}  # fmt: skip
 PAIRS = [(0, 1), (1, 2), (0, 3)]
 
 
@@ -103,11 +106,47 @@ def test_only_pairs_that_are_given():
     assert table.any()
 
 
+def test_trees_look_at_a_share_of_the_columns():
+    """One column of five: no tree has a pair, and all columns are drawn in the end."""
+    columns, labels = draw(800, 2)
+    rules = {**RULES, "share": 0.2}
+    given = (columns, [12] * 5, [True] * 5, PAIRS, labels, 2, np.ones(800), None)
+    model = _core.PairBoosting(*given, **rules)
+    model.advance(40)
+    for a, b in PAIRS:
+        table = np.zeros((12 * 12, 1))
+        model.table(a, b, model.rounds, table)
+        assert not table.any()
+    for j in range(5):
+        table = np.zeros((12, 1))
+        model.table(j, None, model.rounds, table)
+        assert table.any()
+
+
+def test_draws_follow_the_order_and_the_seed():
+    columns, labels = draw(800, 2)
+
+    def learned(places, seed):
+        rules = {**RULES, "share": 0.4, "order": np.argsort(places).tolist(), "seed": seed}
+        own = [columns[j] for j in places]
+        where = np.argsort(places)
+        pairs = [tuple(sorted((int(where[a]), int(where[b])))) for a, b in PAIRS]
+        model = _core.PairBoosting(
+            own, [12] * 5, [True] * 5, pairs, labels, 2, np.ones(800), None, **rules
+        )
+        model.advance(20)
+        return scores_of(model, 800)
+
+    one = learned([0, 1, 2, 3, 4], 0)
+    np.testing.assert_allclose(learned([4, 2, 0, 1, 3], 0), one, rtol=0, atol=1e-12)
+    assert np.abs(learned([0, 1, 2, 3, 4], 1) - one).max() > 0.01
+
+
 def test_one_split_by_hand():
     rng = np.random.default_rng(1)
     codes = rng.integers(1, 6, 200).astype(np.uint8)
     labels = (rng.random(200) < codes / 6).astype(np.int64)
-    rules = {**RULES, "leaves": 2, "rate": 1.0}
+    rules = {**RULES, "leaves": 2, "rate": 1.0, "order": [0]}
     model = _core.PairBoosting([codes], [6], [True], [], labels, 2, np.ones(200), None, **rules)
     model.advance(1)
     p = labels.mean()
@@ -171,6 +210,8 @@ WRONG = {
     "positive, finite sum": {"weights": np.zeros(100)},
     "wrong number of leaves": {"leaves": 1},
     "out of range": {"rate": float("nan")},
+    "share of columns": {"share": 0.0},
+    "none twice": {"order": [0, 1, 2, 3, 3]},
 }
 
 

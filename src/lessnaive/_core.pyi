@@ -372,6 +372,9 @@ class PairBoosting:
         least_weight: float,
         rate: float,
         patience: int,
+        share: float,
+        order: Sequence[int],
+        seed: int,
     ) -> None: ...
     def advance(self, rounds: int) -> bool: ...
     def scores(self, out: NDArray[np.float64]) -> None: ...

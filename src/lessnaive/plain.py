@@ -98,6 +98,13 @@ class Node:
         prefix = f"{self.path}." if self.path else ""
         return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
 
+    def entry(self, key: str) -> Node:
+        """Return one entry of an object with any keys."""
+        fields = self.plain()
+        if key not in fields:
+            raise self.error(f"the key {key!r} is missing")
+        return Node(fields[key], f"{self.path}.{key}" if self.path else key)
+
     def record(self, *keys: str, optional: Collection[str] = ()) -> dict[str, Node]:
         """Return an object with these keys, all of them and no others.
 
@@ -114,11 +121,9 @@ class Node:
 
     def pop(self, key: str) -> tuple[Node, Node]:
         """Return one entry of an object, and the object without it."""
-        entries = self.entries()
-        if key not in entries:
-            raise self.error(f"the key {key!r} is missing")
-        rest = {name: node._value for name, node in entries.items() if name != key}
-        return entries[key], Node(rest, self.path)
+        entry = self.entry(key)
+        rest = {name: value for name, value in self.plain().items() if name != key}
+        return entry, Node(rest, self.path)
 
     def items(self) -> Sequence[Node]:
         """Return the items of a list."""
@@ -201,22 +206,19 @@ class Node:
             raise self.error(f"expected {n_rows} rows of {n_columns} numbers")
         return self._floats(list(chain.from_iterable(rows)), low, high).reshape(n_rows, n_columns)
 
-    def cube(
-        self,
-        n_tables: int,
-        n_rows: int,
-        n_columns: int,
-        low: float = -_LARGEST,
-        high: float = _LARGEST,
+    def cells(
+        self, shape: tuple[int, ...], low: float = -_LARGEST, high: float = _LARGEST
     ) -> NDArray[np.float64]:
-        """Return a list of so many matrices, see :meth:`matrix`."""
+        """Return a table of any number of axes, as lists of lists: see :meth:`matrix`."""
+        if len(shape) == 2:
+            return self.matrix(*shape, low, high)
         tables = self.items()
-        if len(tables) != n_tables:
+        if len(tables) != shape[0]:
             raise self.error(
-                f"expected {n_tables} tables of {n_rows} rows of {n_columns} numbers, "
+                f"expected {' tables of '.join(map(str, shape[:-1]))} rows of {shape[-1]} numbers, "
                 f"got {len(tables)} tables"
             )
-        return np.stack([table.matrix(n_rows, n_columns, low, high) for table in tables])
+        return np.stack([table.cells(shape[1:], low, high) for table in tables])
 
     def array(self) -> NDArray[Any]:
         """Return an array that was written by :func:`array_to_plain`."""

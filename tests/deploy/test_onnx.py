@@ -13,7 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 import lessnaive as ln
-from deploy_cases import FAMILY, LETTERS, TEXT, fitted, rows_to_predict
+from deploy_cases import (
+    FAMILY,
+    LETTERS,
+    TEXT,
+    edges_beside_decimals,
+    fitted,
+    rows_to_predict,
+)
 from term_cases import example_card, example_rows
 
 runtime = pytest.importorskip("onnxruntime")
@@ -64,6 +71,61 @@ def test_text_that_stands_for_missing_is_unseen_as_a_value():
     rows = pd.DataFrame({"x": ["", "(unseen)", None, "a"]})
     _, probabilities = run(ln.to_onnx(model), onnx_inputs(model, rows))
     np.testing.assert_allclose(probabilities, model.predict_proba(rows), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_decimals_meet_edges_and_values(precision):
+    """A number on an edge, or one that is a name, is so in single precision too."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(300, 2)).round(1)
+    X = pd.DataFrame({"name": rng.choice([0.1, 0.2, 0.3], 300), "cut": noise[:, 0]})
+    X["special"] = np.where(rng.random(300) < 0.3, 0.1, noise[:, 1])
+    X["whole"] = 2.0**23 + rng.integers(0, 100, 300)  # with edges that are halves
+    y = 10 * X["name"] + X["cut"] + X["special"] + 0.05 * (X["whole"] - 2**23) > 4.5
+    encoder = ln.MODLEncoder(
+        categorical_features=["name"], cuts={"cut": [-0.7, 0.1]}, special_values={"special": [0.1]}
+    )
+    for model in (ln.fit_binned(ln.NaiveBayes(), encoder, X, y), ln.LessNaiveClassifier(cv=2)):
+        model = model if hasattr(model, "classes_") else model.fit(X, y)
+        _, probabilities = run(ln.to_onnx(model, precision), onnx_inputs(model, X, precision))
+        tolerance = 1e-9 if precision == "double" else 1e-5
+        np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_edges_beside_decimals(precision):
+    """The middle of 0.66 and 0.7 is a little less than 0.68, which is above it in any case."""
+    model, X = edges_beside_decimals()
+    X = X if precision == "double" else X[:5]  # the edges themselves are decimals there
+    _, probabilities = run(ln.to_onnx(model, precision), onnx_inputs(model, X, precision))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-7)
+
+
+def test_scores_that_are_far_apart_in_single_precision():
+    """They are added up in double precision, so that large ones leave the small ones alone."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=400), rng.exponential(size=400) ** 3 * 1e6]).round(2)
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    model = ln.NaiveBayes(numeric="gaussian_shared").fit(X, y)
+    rows = X * [1, 2**12]
+    _, probabilities = run(ln.to_onnx(model, "float"), onnx_inputs(model, rows, "float"))
+    as_given = rows.astype(np.float32).astype(np.float64)
+    np.testing.assert_allclose(probabilities, model.predict_proba(as_given), rtol=0, atol=1e-7)
+
+
+def test_names_that_single_precision_cannot_tell_apart_are_refused():
+    X = pd.DataFrame({"id": [2**24, 2**24 + 1] * 2})
+    model = ln.NaiveBayes(categorical_features="all").fit(X, [0, 1, 0, 1])
+    _, probabilities = run(ln.to_onnx(model), onnx_inputs(model, X))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="Column 'id' has values that are the same in single prec"):
+        ln.to_onnx(model, "float")
+
+
+def test_an_empty_name_is_refused():
+    model = ln.NaiveBayes().fit(pd.DataFrame({"": list("aabb")}), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="A column has an empty name, which no input of a graph"):
+        ln.to_onnx(model)
 
 
 @pytest.mark.parametrize("labels", [[3, 3, -4, -4], [True, True, False, False], [2.0, 2.0, 1.0, 1]])

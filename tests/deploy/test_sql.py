@@ -164,6 +164,33 @@ def test_labels_of_all_types(sqlite):
         assert label == model.predict(X[:1])[0]
 
 
+def test_truth_values_are_bits_in_sql_server():
+    """Where TRUE and FALSE are no values."""
+    model = ln.NaiveBayes().fit(pd.DataFrame({"x": list("abab")}), [True, True, False, False])
+    query = ln.to_sql(model, dialect="tsql")
+    assert "THEN CAST(0 AS BIT) ELSE CAST(1 AS BIT) END AS [predicted]" in query
+    assert "THEN FALSE ELSE TRUE END" in ln.to_sql(model, dialect="snowflake")
+
+
+@pytest.mark.parametrize("table", ["inputs", "Codes", "scores", "best", "source", "data"])
+def test_tables_may_be_called_as_parts_of_the_query(table):
+    model = fitted("average" if table == "best" else "NaiveBayes")
+    X, schema = rows_to_predict()[:50], model.scorecard_.schema
+    for database, dialect in ((SQLite(), "sqlite"), (DuckDB(), "duckdb")):
+        database.load(X, dict(zip(schema.names, schema.kinds, strict=True)))
+        if table != "data":
+            database.connection.execute(f'ALTER TABLE "data" RENAME TO "{table}"')
+        found = [row[1:] for row in database.run(ln.to_sql(model, table, dialect))]
+        np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-9)
+
+
+def test_a_column_that_the_table_lacks_is_an_error(sqlite):
+    """SQLite would take a quoted name that stands alone for text."""
+    model = ln.NaiveBayes().fit(pd.DataFrame({"x": list("abab")}), [0, 0, 1, 1])
+    with pytest.raises(sqlite3.OperationalError, match=r"no such column: source\.x"):
+        sqlite.run(ln.to_sql(model, "data", "sqlite"))
+
+
 def test_what_no_database_holds_is_refused():
     X = pd.DataFrame({"x": pd.Series([1, "a", 1, "b"], dtype=object)})
     model = ln.NaiveBayes().fit(X, [0, 0, 1, 1])

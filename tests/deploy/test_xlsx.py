@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import lessnaive as ln
-from deploy_cases import FAMILY, TEXT, fitted, rows_to_predict
+from deploy_cases import FAMILY, TEXT, edges_beside_decimals, fitted, rows_to_predict
 from term_cases import example_card, example_rows
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -90,6 +90,18 @@ def test_every_kind_of_term(tmp_path):
     found = [row[5:] for row in sheet.iter_rows(min_row=2, values_only=True)]
     wanted = card.probability(rows)
     np.testing.assert_allclose(np.array(found, dtype=float), wanted, rtol=0, atol=1e-12)
+
+
+@needs_office
+def test_edges_beside_decimals(tmp_path):
+    """Spreadsheets take an edge that is a little less than a decimal for that decimal."""
+    model, X = edges_beside_decimals()
+    X = X[:5]  # without the edges, which no person types
+    workbook = ln.to_xlsx(model, rows=len(X))
+    fill(workbook, X)
+    workbook.save(tmp_path / "m.xlsx")
+    [sheet] = recalculated([tmp_path / "m.xlsx"], tmp_path)
+    check(sheet, model, X)
 
 
 def test_text_is_never_a_formula():

@@ -304,6 +304,24 @@ def test_search_sort_and_threshold(browser, page):
             assert missed == left == 0
 
 
+def test_numbers_stand_below_curves_alone(browser, page):
+    """Where missing values are drawn, beside a curve, there is no scale."""
+    browser.open(page)
+    browser.draw_all()
+    beyond = browser.run(
+        """const charts = [...document.querySelectorAll(".term svg[role=img]")]
+          .filter((one) => one.querySelector(":scope > path.thin"));
+        return charts.map((one) => {
+          const from = one.querySelector(":scope > path.thin").getBoundingClientRect().left;
+          const places = [...one.querySelectorAll(":scope > line.axis")]
+            .map((line) => line.getBoundingClientRect().left);
+          return [places.length, places.filter((at) => at > from).length];
+        });"""
+    )
+    assert len(beyond) >= 4
+    assert all(n_ticks >= 2 and n_wrong == 0 for n_ticks, n_wrong in beyond)
+
+
 def test_printing_draws_everything(browser, page):
     browser.open(page)
     browser.run("document.getElementById('open-terms').click()")

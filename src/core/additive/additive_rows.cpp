@@ -216,17 +216,17 @@ LESSNAIVE_WIDE void bend(const float* p, const double* weights, int count, int p
 
 AdditiveRows::AdditiveRows(const std::vector<AdditiveBlock>& blocks, const int32_t* labels,
                            const double* weights, int64_t rows, int classes)
-    : labels_(labels),
-      weights_(weights),
+    : labels_(labels, labels + rows),
       rows_(rows),
       parameters_(1),
       classes_(classes),
       pad_(padded_classes(classes == 2 ? 1 : classes)),
       total_weight_(static_cast<double>(rows)) {
     copy_cells(blocks);
-    if (weights_) {
+    if (weights != nullptr) {
+        weights_.assign(weights, weights + rows);
         total_weight_ = 0;
-        for (int64_t i = 0; i < rows_; ++i) total_weight_ += weights_[i];
+        for (double weight : weights_) total_weight_ += weight;
     }
 }
 
@@ -374,8 +374,8 @@ double AdditiveRows::loss(const double* parameters, double* gradient, float* pro
     over_rows(size + 1, sums.data(), [&](double* own, int64_t first, int count) {
         std::vector<double> residuals(static_cast<size_t>(count) * pad_), losses(count);
         double* p = residuals.data();
-        const int32_t* labels = labels_ + first;
-        const double* weights = weights_ ? weights_ + first : nullptr;
+        const int32_t* labels = labels_.data() + first;
+        const double* weights = weights_from(first);
         add_scores(parameters, first, count, p);
         if (pad_ == 1)
             logistic(labels, count, p, losses.data());
@@ -417,8 +417,8 @@ void AdditiveRows::product_as(const float* probabilities, const double* directio
         std::vector<Number> steps(static_cast<size_t>(count) * pad_);
         add_scores(steps_of_parameters.data(), first, count, steps.data());
         with_padding(pad_, [&](auto width) {
-            bend<width()>(probabilities + first * pad_, weights_ ? weights_ + first : nullptr,
-                          count, pad_, steps.data());
+            bend<width()>(probabilities + first * pad_, weights_from(first), count, pad_,
+                          steps.data());
         });
         add_gradient(steps.data(), first, count, own);
     });
@@ -433,7 +433,7 @@ void AdditiveRows::bands(const float* probabilities, double* diagonal, double* b
         for (int64_t i = first; i < first + count; ++i) {
             for (int c = 0; c < pad_; ++c) {
                 const double p = probabilities[i * pad_ + c];
-                bend[c] = p * (1.0 - p) * (weights_ ? weights_[i] : 1.0);
+                bend[c] = p * (1.0 - p) * weight(i);
             }
             row_entries(i, places.data(), factors.data());
             for (int64_t e = 0; e < entries(); ++e) {
@@ -470,7 +470,7 @@ void AdditiveRows::gram(const float* factor, int64_t factor_stride, int64_t enou
     for (int64_t piece = 0; piece < pieces; piece += step) {
         poll();
         for (int64_t i = piece * kRows; i < std::min(rows_, (piece + 1) * kRows); ++i) {
-            const double own = weights_ ? weights_[i] : 1.0;
+            const double own = weight(i);
             seen += own;
             row_entries(i, places.data(), factors.data());
             const double w = own * (factor ? factor[i * factor_stride] : 1.0);
@@ -491,7 +491,7 @@ void AdditiveRows::mean_curvature(const float* probabilities, double* out) const
     std::vector<double> sums(pad_);
     over_rows(pad_, sums.data(), [&](double* own, int64_t first, int count) {
         for (int k = 0; k < count; ++k) {
-            const double w = weights_ ? weights_[first + k] : 1.0;
+            const double w = weight(first + k);
             for (int c = 0; c < pad_; ++c) {
                 const double p = probabilities[(first + k) * pad_ + c];
                 own[c] += w * p * (1.0 - p);

@@ -42,8 +42,7 @@ constexpr int64_t kFewRows = 1024;
 
 class AdditiveRows {
   public:
-    // Labels and weights, which may be null, must live as long as the rows; codes and values are
-    // copied.
+    // All of it is copied; weights may be null.
     AdditiveRows(const std::vector<AdditiveBlock>& blocks, const int32_t* labels,
                  const double* weights, int64_t rows, int classes);
 
@@ -102,8 +101,14 @@ class AdditiveRows {
 
     AdditiveCells cells_;
     std::vector<int> order_;  // of the coded blocks, hats and lines by their parameters
-    const int32_t* labels_;
-    const double* weights_;
+    // Of the rows that a pass begins with; null if all weights are 1.
+    const double* weights_from(int64_t first) const {
+        return weights_.empty() ? nullptr : weights_.data() + first;
+    }
+    double weight(int64_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
+
+    std::vector<int32_t> labels_;
+    std::vector<double> weights_;
     int64_t rows_, parameters_;
     int classes_, pad_;
     double total_weight_;

@@ -21,14 +21,14 @@ std::vector<int32_t> rows_with(const double* weights, size_t rows) {
 
 PairBoosting::PairBoosting(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
                            std::vector<int32_t> labels, int classes, const double* weights,
-                           const double* held_out, BoostingRules rules)
+                           const double* held_out, BoostingRules rules, ColumnDraw draw)
     : columns_(columns),
       labels_(std::move(labels)),
       weights_(weights, weights + labels_.size()),
       outputs_(classes == 2 ? 1 : classes),
       rules_(rules),
       grower_(std::move(columns), std::move(partners), rows_with(weights, labels_.size()),
-              rows_with(held_out, labels_.size()), rules.tree) {
+              rows_with(held_out, labels_.size()), rules.tree, std::move(draw)) {
     if (held_out != nullptr) held_weights_.assign(held_out, held_out + labels_.size());
     std::vector<double> frequency(classes, 0.0);
     double total = 0;

@@ -22,7 +22,7 @@ class PairBoosting {
     // held_out: weights of the rows that say when it is over; may be null.
     PairBoosting(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
                  std::vector<int32_t> labels, int classes, const double* weights,
-                 const double* held_out, BoostingRules rules);
+                 const double* held_out, BoostingRules rules, ColumnDraw draw);
     PairBoosting(const PairBoosting&) = delete;
     PairBoosting& operator=(const PairBoosting&) = delete;
 

@@ -1,6 +1,7 @@
 #include "additive/pair_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -14,6 +15,14 @@ constexpr double kLeastHessian = 1e-3;
 constexpr double kRounding = 1e-9;
 // Columns that are counted together.
 constexpr int64_t kColumns = 16;
+
+// The next number of SplitMix64, which is the same on every machine.
+uint64_t next_random(uint64_t& state) {
+    uint64_t z = state += 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
 
 void put_rows(const TreeColumn& column, const CodeSet& left, std::vector<int32_t>& rows,
               int64_t begin, int64_t end, std::vector<int32_t>& buffer, int64_t& middle) {
@@ -32,15 +41,31 @@ void put_rows(const TreeColumn& column, const CodeSet& left, std::vector<int32_t
 
 }  // namespace
 
+ColumnDraw::ColumnDraw(std::vector<int> order, size_t columns, double share, uint64_t seed)
+    : order_(std::move(order)),
+      drawn_(columns, 0),
+      wanted_(static_cast<size_t>(std::ceil(share * static_cast<double>(order_.size())))),
+      state_(seed) {}
+
+void ColumnDraw::draw() {
+    std::fill(drawn_.begin(), drawn_.end(), 0);
+    for (size_t k = 0; k < wanted_; ++k) {  // the first places of a shuffle
+        std::swap(order_[k], order_[k + next_random(state_) % (order_.size() - k)]);
+        drawn_[order_[k]] = 1;
+    }
+}
+
 TreeGrower::TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
-                       std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules)
+                       std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules,
+                       ColumnDraw draw)
     : columns_(std::move(columns)),
       partners_(std::move(partners)),
       all_rows_(std::move(rows)),
       all_held_out_(std::move(held_out)),
       rows_(all_rows_),
       held_out_(all_held_out_),
-      rules_(rules) {
+      rules_(rules),
+      draw_(std::move(draw)) {
     int total = 0;
     for (const TreeColumn& column : columns_) {
         offsets_.push_back(total);
@@ -56,6 +81,7 @@ TreeGrower::TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<
 }
 
 const std::vector<TreeLeaf>& TreeGrower::grow(const std::vector<TreeSums>& sums) {
+    draw_.draw();
     free_.clear();
     for (size_t h = 0; h < histograms_.size(); ++h) free_.push_back(static_cast<int>(h));
     leaves_.clear();
@@ -97,9 +123,11 @@ const std::vector<TreeLeaf>& TreeGrower::grow(const std::vector<TreeSums>& sums)
 std::vector<int> TreeGrower::allowed(const TreeLeaf& leaf) const {
     std::vector<int> out;
     if (leaf.first < 0) {
-        for (size_t j = 0; j < columns_.size(); ++j) out.push_back(static_cast<int>(j));
+        for (size_t j = 0; j < columns_.size(); ++j)
+            if (draw_.has(static_cast<int>(j))) out.push_back(static_cast<int>(j));
     } else if (leaf.second < 0) {
-        out = partners_[leaf.first];
+        for (int j : partners_[leaf.first])
+            if (draw_.has(j)) out.push_back(j);
         out.push_back(leaf.first);
     } else {
         out = {leaf.first, leaf.second};

@@ -49,13 +49,30 @@ struct TreeRules {
     double least_weight;  // of the training rows of a leaf
 };
 
+// The columns that a tree may look at: a share of them, drawn anew for each tree.
+class ColumnDraw {
+  public:
+    // order: the columns to draw from, of all columns, in an order that may not depend on places.
+    ColumnDraw(std::vector<int> order, size_t columns, double share, uint64_t seed);
+
+    void draw();
+    bool has(int column) const { return drawn_[column] != 0; }
+
+  private:
+    std::vector<int> order_;
+    std::vector<char> drawn_;
+    size_t wanted_;
+    uint64_t state_;
+};
+
 // Grows trees on the same rows and columns, one after the other.
 class TreeGrower {
   public:
     // partners[j]: the columns that may stand beside column j. Held-out rows go along, and are not
     // learned from.
     TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
-               std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules);
+               std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules,
+               ColumnDraw draw);
 
     // sums[i] belongs to row i of the table. The value of a leaf is the Newton step
     // -gradient / (hessian + l2). No leaves if no split gains anything.
@@ -96,6 +113,7 @@ class TreeGrower {
     std::vector<std::vector<int>> partners_;
     std::vector<int32_t> all_rows_, all_held_out_, rows_, held_out_, buffer_;
     TreeRules rules_;
+    ColumnDraw draw_;
     std::vector<int> offsets_;  // of the bins of each column in a histogram
     std::vector<std::vector<TreeSums>> histograms_;
     std::vector<int> free_;

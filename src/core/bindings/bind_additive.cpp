@@ -24,13 +24,6 @@ using Places = ArrayOf<const int32_t, 2>;
 // More parameters than arrays of them have room for.
 constexpr int64_t kMostParameters = INT32_MAX;
 
-// The rows and the arrays that they look at.
-struct HeldRows {
-    Labels labels;
-    std::optional<Weights> weights;
-    AdditiveRows rows;
-};
-
 int width_of(const Column1& codes) {
     const nb::dlpack::dtype type = codes.dtype();
     if (type == nb::dtype<uint8_t>()) return 1;
@@ -57,9 +50,9 @@ int64_t largest_code(const Column1& codes) {
     }
 }
 
-void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<int64_t>& sizes,
-               const std::vector<Column1>& codes, const std::vector<Vector>& values, Labels labels,
-               std::optional<Weights> weights, int classes) {
+void make_rows(AdditiveRows* self, const std::vector<int>& kinds, const std::vector<int64_t>& sizes,
+               const std::vector<Column1>& codes, const std::vector<Vector>& values,
+               const Labels& labels, const std::optional<Weights>& weights, int classes) {
     const size_t rows = labels.shape(0);
     require(classes_of(classes) > 1, "there must be two classes or more");
     Memory().read(codes).read(values).read(labels).read(weights).require_apart();
@@ -87,11 +80,8 @@ void make_rows(HeldRows* self, const std::vector<int>& kinds, const std::vector<
     for (size_t i = 0; i < rows; ++i)
         require(0 <= labels.data()[i] && labels.data()[i] < classes, "a label is no class");
     const double* w = weights_of(weights, static_cast<int64_t>(rows));
-    AdditiveRows made = [&] {
-        const Released release;
-        return AdditiveRows(blocks, labels.data(), w, static_cast<int64_t>(rows), classes);
-    }();
-    new (self) HeldRows{std::move(labels), std::move(weights), std::move(made)};
+    const Released release;
+    new (self) AdditiveRows(blocks, labels.data(), w, static_cast<int64_t>(rows), classes);
 }
 
 template <class Input>
@@ -100,8 +90,7 @@ void require_parameters(const AdditiveRows& rows, const Input& array) {
             "the parameters have the wrong shape");
 }
 
-void scores_binding(const HeldRows& held, const Matrix& parameters, Table out) {
-    const AdditiveRows& rows = held.rows;
+void scores_binding(const AdditiveRows& rows, const Matrix& parameters, Table out) {
     require_parameters(rows, parameters);
     require(has_shape(out, {rows.rows(), rows.outputs()}), "out has the wrong shape");
     Memory().fill(out).read(parameters).require_apart();
@@ -113,13 +102,12 @@ void scores_binding(const HeldRows& held, const Matrix& parameters, Table out) {
     rows.scores(padded.data(), out.data());
 }
 
-void make_newton(AdditiveNewton* self, const HeldRows& held, const Vector& penalty,
+void make_newton(AdditiveNewton* self, const AdditiveRows& rows, const Vector& penalty,
                  const Vector& link, const Matrix& target, const Vector& hold) {
-    const size_t size = static_cast<size_t>(held.rows.parameters()) - 1;
-    require_parameters(held.rows, target);
-    require(
-        penalty.shape(0) == size && link.shape(0) == size && length(hold) == held.rows.outputs(),
-        "penalty, link and hold must fit the parameters");
+    const size_t size = static_cast<size_t>(rows.parameters()) - 1;
+    require_parameters(rows, target);
+    require(penalty.shape(0) == size && link.shape(0) == size && length(hold) == rows.outputs(),
+            "penalty, link and hold must fit the parameters");
     Memory().read(penalty).read(link).read(target).read(hold).require_apart();
     for (const Vector* each : {&penalty, &link, &hold})
         require(are_weights(each->data(), length(*each)),
@@ -127,7 +115,7 @@ void make_newton(AdditiveNewton* self, const HeldRows& held, const Vector& penal
     require(size == 0 || link.data()[size - 1] == 0, "the last parameter has no neighbour");
     const Released release;
     new (self)
-        AdditiveNewton(held.rows, std::vector(penalty.data(), penalty.data() + size),
+        AdditiveNewton(rows, std::vector(penalty.data(), penalty.data() + size),
                        std::vector(link.data(), link.data() + size), target.data(), hold.data());
 }
 
@@ -189,13 +177,13 @@ void gains_binding(const std::vector<Bytes>& codes, const std::vector<int>& size
 }  // namespace
 
 void bind_additive(nb::module_& m) {
-    nb::class_<HeldRows>(m, "AdditiveRows", "Rows of an additive model: codes, knots, numbers.")
+    nb::class_<AdditiveRows>(m, "AdditiveRows", "Rows of an additive model: codes, knots, numbers.")
         .def("__init__", &make_rows, nb::arg("kinds"), nb::arg("sizes"), array_arg("codes"),
              array_arg("values"), array_arg("labels"), array_or_none("weights"), nb::arg("classes"),
              "Kinds: 0 coded, 1 hat, 2 line. What a kind does not have is an empty array.")
-        .def_prop_ro("parameters", [](const HeldRows& held) { return held.rows.parameters(); })
-        .def_prop_ro("outputs", [](const HeldRows& held) { return held.rows.outputs(); })
-        .def_prop_ro("total_weight", [](const HeldRows& held) { return held.rows.total_weight(); })
+        .def_prop_ro("parameters", &AdditiveRows::parameters)
+        .def_prop_ro("outputs", &AdditiveRows::outputs)
+        .def_prop_ro("total_weight", &AdditiveRows::total_weight)
         .def("scores", &scores_binding, array_arg("parameters"), array_arg("out"),
              "Fill out (rows x outputs) with the scores at parameters (parameters x outputs, "
              "intercepts last).");

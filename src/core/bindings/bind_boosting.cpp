@@ -26,7 +26,8 @@ class BoostedPairs {
                  const std::vector<bool>& ordered,
                  const std::vector<std::tuple<int64_t, int64_t>>& pairs, const Array& labels,
                  int64_t classes, const Vector& weights, const std::optional<Vector>& held_out,
-                 int64_t leaves, double l2, double least_weight, double rate, int64_t patience) {
+                 int64_t leaves, double l2, double least_weight, double rate, int64_t patience,
+                 double share, const std::vector<int64_t>& order, int64_t seed) {
         rows_ = length(labels);
         require(rows_ > 0 && rows_ <= kMostRows, "too few rows, or too many");
         require(classes_of(classes) >= 2, "there must be two classes or more");
@@ -34,6 +35,7 @@ class BoostedPairs {
         require(l2 >= 0 && least_weight >= 0 && rate > 0 && patience > 0 && std::isfinite(l2) &&
                     std::isfinite(least_weight) && std::isfinite(rate) && patience <= kMostRows,
                 "a setting is out of range");
+        require(0 < share && share <= 1, "the share of columns must be within (0, 1]");
         Memory().read(weights).read(held_out).require_apart();
         check_weights(weights);
         if (held_out) check_weights(*held_out);
@@ -46,7 +48,8 @@ class BoostedPairs {
             {static_cast<int>(leaves), l2, least_weight}, rate, static_cast<int>(patience)};
         boosting_ = std::make_unique<PairBoosting>(
             std::move(views), partners_of(pairs), checked_labels(labels, classes),
-            static_cast<int>(classes), weights.data(), held, rules);
+            static_cast<int>(classes), weights.data(), held, rules,
+            ColumnDraw(checked_order(order), codes_.size(), share, static_cast<uint64_t>(seed)));
     }
 
     PairBoosting& boosting() { return *boosting_; }
@@ -112,6 +115,16 @@ class BoostedPairs {
         return out;
     }
 
+    std::vector<int> checked_order(const std::vector<int64_t>& order) const {
+        std::vector<char> seen(codes_.size(), 0);
+        for (int64_t j : order) {
+            require(0 <= j && j < static_cast<int64_t>(seen.size()) && !seen[j],
+                    "the order must have columns, and none twice");
+            seen[j] = 1;
+        }
+        return {order.begin(), order.end()};
+    }
+
     std::vector<int32_t> checked_labels(const Array& labels, int64_t classes) const {
         const Column column = labels_of(labels, rows_, classes);
         std::vector<int32_t> out(rows_);
@@ -136,11 +149,13 @@ void bind_boosting(nb::module_& m) {
         .def(nb::init<const std::vector<CodeArray>&, const std::vector<int64_t>&,
                       const std::vector<bool>&, const std::vector<std::tuple<int64_t, int64_t>>&,
                       const Array&, int64_t, const Vector&, const std::optional<Vector>&, int64_t,
-                      double, double, double, int64_t>(),
+                      double, double, double, int64_t, double, const std::vector<int64_t>&,
+                      int64_t>(),
              array_arg("columns"), nb::arg("n_codes"), nb::arg("ordered"), nb::arg("pairs"),
              array_arg("labels"), nb::arg("classes"), array_arg("weights"),
              array_or_none("held_out"), nb::arg("leaves"), nb::arg("l2"), nb::arg("least_weight"),
-             nb::arg("rate"), nb::arg("patience"))
+             nb::arg("rate"), nb::arg("patience"), nb::arg("share"), nb::arg("order"),
+             nb::arg("seed"))
         .def(
             "advance",
             [](BoostedPairs& self, int64_t rounds) {

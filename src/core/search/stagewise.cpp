@@ -84,7 +84,6 @@ template <class EvidenceOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
                                 int64_t steps, StepLoss loss, double tolerance,
                                 EvidenceOf&& evidence_of, double* work, double* sums) {
-    poll();
     double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};
@@ -105,50 +104,80 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
     }
 }
 
-LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, int64_t steps,
-                               StepLoss loss, double tolerance, double* sums) {
-    std::vector<double> work(rows.classes + 3 * steps);
+// How the steps of a column are looked at.
+struct Look {
+    int64_t steps;
+    StepLoss loss;
+    double tolerance;
+};
+
+LESSNAIVE_WIDE void scan_table_block(const LevelTable& column, const ScanRows& rows, int64_t first,
+                                     int count, const Look& look, double* work,
+                                     double* sums) noexcept {
     const int64_t row_size = column.width * rows.classes;
-    for (int64_t first = 0; first < rows.rows; first += kBlock) {
-        const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
-        uint32_t codes[kBlock];
-        load_codes(column.coded, first, count, codes);
-        const auto evidence_of = [&](int k) {
-            return column.table + codes[k] * row_size + column.level;
-        };
-        add_block(rows, first, count, column.width, steps, loss, tolerance, evidence_of,
-                  work.data(), sums);
+    uint32_t codes[kBlock];
+    load_codes(column.coded, first, count, codes);
+    const auto evidence_of = [&](int k) {
+        return column.table + codes[k] * row_size + column.level;
+    };
+    add_block(rows, first, count, column.width, look.steps, look.loss, look.tolerance, evidence_of,
+              work, sums);
+}
+
+// `parameters` are those of the steps, [5][class][step] with factors instead of the widths, and
+// `buffer` is room for one number per class and step.
+LESSNAIVE_WIDE void scan_parabola_block(const LevelParabola& column, const ScanRows& rows,
+                                        int64_t first, int count, const Look& look,
+                                        const double* parameters, double* buffer, double* work,
+                                        double* sums) noexcept {
+    const int64_t stride = look.steps + 1, size = stride * rows.classes;
+    const double *offset = parameters, *center = offset + size, *factor = offset + 2 * size,
+                 *missing = offset + 3 * size, *weight = offset + 4 * size;
+    double x[kBlock];
+    load_numbers(column.column, first, count, x);
+    const auto evidence_of = [&](int k) -> const double* {
+        if (x[k] != x[k]) return missing;
+        double* out = buffer;
+        for (int64_t i = 0; i < size; ++i) {
+            const double z = (x[k] - center[i]) * factor[i], half = z * z;
+            out[i] = offset[i] - weight[i] * (half < kFarthest ? half : kFarthest);
+        }
+        return out;
+    };
+    add_block(rows, first, count, stride, look.steps, look.loss, look.tolerance, evidence_of, work,
+              sums);
+}
+
+// Calls task(first, count) for each block of rows.
+template <class Task>
+void for_blocks(int64_t rows, Task&& task) {
+    for (int64_t first = 0; first < rows; first += kBlock) {
+        poll();
+        task(first, static_cast<int>(std::min<int64_t>(kBlock, rows - first)));
     }
 }
 
-LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows, int64_t steps,
-                                  StepLoss loss, double tolerance, double* sums) {
-    const int64_t stride = steps + 1, size = stride * rows.classes;
-    std::vector<double> work(rows.classes + 3 * steps), buffer(size), parameters(5 * size);
+void scan_table(const LevelTable& column, const ScanRows& rows, const Look& look, double* sums) {
+    std::vector<double> work(rows.classes + 3 * look.steps);
+    for_blocks(rows.rows, [&](int64_t first, int count) {
+        scan_table_block(column, rows, first, count, look, work.data(), sums);
+    });
+}
+
+void scan_parabola(const LevelParabola& column, const ScanRows& rows, const Look& look,
+                   double* sums) {
+    const int64_t stride = look.steps + 1, size = stride * rows.classes;
+    std::vector<double> work(rows.classes + 3 * look.steps), buffer(size), parameters(5 * size);
     for (int64_t p = 0; p < 5 * rows.classes; ++p) {
         const double* from = column.parameters + p * column.width + column.level;
         std::copy(from, from + stride, parameters.begin() + p * stride);
     }
-    const double *offset = parameters.data(), *center = offset + size, *missing = offset + 3 * size,
-                 *weight = offset + 4 * size;
     double* factor = parameters.data() + 2 * size;
     for (int64_t i = 0; i < size; ++i) factor[i] = std::sqrt(0.5) / factor[i];
-    for (int64_t first = 0; first < rows.rows; first += kBlock) {
-        const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
-        double x[kBlock];
-        load_numbers(column.column, first, count, x);
-        const auto evidence_of = [&](int k) -> const double* {
-            if (x[k] != x[k]) return missing;
-            double* out = buffer.data();
-            for (int64_t i = 0; i < size; ++i) {
-                const double z = (x[k] - center[i]) * factor[i], half = z * z;
-                out[i] = offset[i] - weight[i] * (half < kFarthest ? half : kFarthest);
-            }
-            return out;
-        };
-        add_block(rows, first, count, stride, steps, loss, tolerance, evidence_of, work.data(),
-                  sums);
-    }
+    for_blocks(rows.rows, [&](int64_t first, int count) {
+        scan_parabola_block(column, rows, first, count, look, parameters.data(), buffer.data(),
+                            work.data(), sums);
+    });
 }
 
 }  // namespace
@@ -158,13 +187,14 @@ void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelPa
     const int64_t n_tables = static_cast<int64_t>(tables.size());
     const int64_t tasks = n_tables + static_cast<int64_t>(parabolas.size());
     std::fill_n(out, tasks * steps, 0.0);
+    const Look look{steps, loss, tolerance};
     // A wide step costs much less than what a cell stands for there.
     parallel_for(tasks, tasks * rows.rows * steps / 16, [&](int64_t j) {
         double* sums = out + j * steps;
         if (j < n_tables)
-            scan_table(tables[j], rows, steps, loss, tolerance, sums);
+            scan_table(tables[j], rows, look, sums);
         else
-            scan_parabola(parabolas[j - n_tables], rows, steps, loss, tolerance, sums);
+            scan_parabola(parabolas[j - n_tables], rows, look, sums);
     });
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr int kBlock = 1024;
 
 // Finds the slot of the smallest bound, the first of several. Bounds only grow: an entry that is no
-// longer true is put back with the bound of now when it comes up.
+// longer true is put back with its present bound when it comes up.
 class SmallestBound {
   public:
     explicit SmallestBound(const KeptValues& kept) : kept_(kept) {}

@@ -6,6 +6,7 @@ from their training rows.
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 from lessnaive import _core
 from lessnaive.table import Schema, read_table
+from lessnaive.validation.metrics import log_loss
 
 __all__ = ["ClassFrequencies", "GradientBoosting", "LogisticRegression"]
 
@@ -110,11 +112,12 @@ class LogisticRegression(_Baseline):
             SimpleImputer(strategy="constant", fill_value=-1.0),
             OneHotEncoder(handle_unknown="ignore"),
         )
-        smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
-        folds = StratifiedKFold(max(2, min(5, smallest)), shuffle=True, random_state=0)
         self._prepare = make_column_transformer((numbers, plain), (indicators, coded))
         return LogisticRegressionCV(
-            Cs=np.logspace(-4, 4, 10), cv=folds, scoring="neg_log_loss", max_iter=1000
+            Cs=np.logspace(-4, 4, 10),
+            cv=_folds(np.asarray(y)),
+            scoring=_held_out_score,
+            max_iter=1000,
         )
 
     def _fit_model(self, matrix: Floats, y: Any, sample_weight: Any) -> None:
@@ -125,6 +128,25 @@ class LogisticRegression(_Baseline):
         """Probability of each class for each row."""
         prepared = self._prepare.transform(self._matrix(X))
         return np.asarray(self._model.predict_proba(prepared))
+
+
+def _folds(y: NDArray[Any]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and to hold out: the only row of a class is one to learn from.
+
+    Old versions of scikit-learn need all classes among these.
+    """
+    _, places, counts = np.unique(y, return_inverse=True, return_counts=True)
+    alone = np.flatnonzero(counts[places] == 1)
+    splitter = StratifiedKFold(max(2, min(5, counts.min())), shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        splits = list(splitter.split(np.zeros((len(y), 1)), y))
+    return [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in splits]
+
+
+def _held_out_score(model: Any, X: Any, y: NDArray[Any]) -> float:
+    """Minus the log-loss of rows among which there may be none of some class."""
+    return -log_loss(model.predict_proba(X), np.searchsorted(model.classes_, y))
 
 
 class GradientBoosting(_Baseline):

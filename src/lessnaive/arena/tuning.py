@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from lessnaive.arena.labelled import LabelledTable, read_labelled
 from lessnaive.arena.splitting import split_labelled
+from lessnaive.solver.anytime import interrupts_pass
 from lessnaive.validation.cross_validation import Fold, best, cross_validate
 from lessnaive.validation.metrics import SCORES
 
@@ -32,7 +33,8 @@ def fit_to(estimator: Any, rows: LabelledTable) -> Any:
         for name, values in given.items()
         if values is not None and has_fit_parameter(estimator, name)
     }
-    return estimator.fit(rows.X, rows.y, **taken)
+    with interrupts_pass():
+        return estimator.fit(rows.X, rows.y, **taken)
 
 
 def probability_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:

@@ -24,7 +24,7 @@ from lessnaive.arena.tuning import Tuned, fit_to
 from lessnaive.cli.command_class import Command
 from lessnaive.cli.display import Display, counted
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.options import output_option, roles_options, table_options
+from lessnaive.cli.options import number_option, output_option, roles_options, table_options
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import TrainingData, read_training_data
 from lessnaive.cli.writing import check_output, write_table
@@ -49,17 +49,10 @@ _PICTURES = (".png", ".svg", ".pdf")
     "frequencies'. May be given several times; by default all.",
 )
 @click.option("--quick", is_flag=True, help="A few models, three folds: a first look in seconds.")
-@click.option(
-    "--cv",
-    type=click.IntRange(min=2),
-    metavar="N",
-    help="Number of folds: 5, or 3 with --quick; of blocks with --time.",
-)
-@click.option(
+@number_option("--cv", "Number of folds: 5, or 3 with --quick; of blocks with --time.", least=2)
+@number_option(
     "--repeats",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How often rows are dealt to folds anew: 2, or 1 with --quick or more than 10,000 rows.",
+    "How often rows are dealt to folds anew: 2, or 1 with --quick or more than 10,000 rows.",
 )
 @click.option(
     "--scoring",
@@ -79,14 +72,7 @@ _PICTURES = (".png", ".svg", ".pdf")
     help="Models learn from what is earlier than the rows they are judged by. It is not learned "
     "from.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed of the random splits.",
-)
+@number_option("--seed", "Seed of the random splits.", least=0, default=0)
 @click.option(
     "--jobs",
     type=int,

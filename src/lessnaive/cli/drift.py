@@ -23,7 +23,10 @@ def show_drift(drifts: list[Drift], display: Display) -> None:
     order = sorted(drifts, key=lambda drift: -1.0 if drift.stability is None else -drift.stability)
     for drift in sorted(order, key=lambda drift: drift.stability is None):
         index = "unknown" if drift.stability is None else f"{drift.stability:.3f}"
-        shares = [percent(s) for s in (drift.missing_before, drift.missing, drift.unseen)]
+        shares = [
+            "unknown" if share != share else percent(share)
+            for share in (drift.missing_before, drift.missing, drift.unseen)
+        ]
         table.add_row(printable(drift.name, 40), *shares, index)
     display.show(table)
     display.line(

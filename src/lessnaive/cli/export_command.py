@@ -12,7 +12,7 @@ import click
 from lessnaive.cli.command_class import Command
 from lessnaive.cli.display import Display
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.options import model_argument, output_option
+from lessnaive.cli.options import model_argument, number_option, output_option
 from lessnaive.cli.prediction import read_model
 from lessnaive.cli.writing import check_output
 from lessnaive.export.writing import whole_file
@@ -64,12 +64,7 @@ _DIALECTS = ("duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "
     type=click.Choice(["double", "float"]),
     help="The type of numbers, for onnx; else double.",
 )
-@click.option(
-    "--rows",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="The number of rows to fill in, for xlsx; else 20.",
-)
+@number_option("--rows", "The number of rows to fill in, for xlsx; else 20.")
 @output_option("The file to write; without it, text goes to standard output.", required=False)
 def export_command(model_path: str, target: str, output: str | None, **given: Any) -> None:
     """Write the model in the file MODEL as something that predicts without lessnaive.

@@ -22,6 +22,7 @@ from lessnaive.cli.evaluation import evaluate
 from lessnaive.cli.options import (
     Learning,
     learning_options,
+    number_option,
     output_option,
     reading_options,
     table_options,
@@ -62,12 +63,7 @@ __all__ = ["evaluate_command", "fit_command"]
     metavar="ADDRESS",
     help="Let the workers of a Dask cluster learn, which all can read the files.",
 )
-@click.option(
-    "--local-cluster",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Let N processes on this machine learn.",
-)
+@number_option("--local-cluster", "Let N processes on this machine learn.")
 @table_options
 def fit_command(
     file: TableFile,
@@ -115,22 +111,8 @@ def _save(model: Any, output: str, what: str) -> None:
 
 
 @click.command("evaluate", cls=Command)
-@click.option(
-    "--cv",
-    type=click.IntRange(min=2),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Number of folds.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed of the random split into folds.",
-)
+@number_option("--cv", "Number of folds.", least=2, default=10)
+@number_option("--seed", "Seed of the random split into folds.", least=0, default=0)
 @learning_options
 @click.argument("paths", metavar="[MODEL] TABLE", nargs=-1, required=True)
 @reading_options

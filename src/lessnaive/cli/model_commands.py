@@ -10,7 +10,7 @@ import click
 from lessnaive.cli.command_class import Command
 from lessnaive.cli.display import Display, counted, printable
 from lessnaive.cli.errors import InputError
-from lessnaive.cli.options import model_argument, output_option, table_options
+from lessnaive.cli.options import model_argument, number_option, output_option, table_options
 from lessnaive.cli.prediction import prediction_columns, read_model, read_rows
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.writing import TABLE_ENDINGS, check_output, write_table
@@ -81,14 +81,7 @@ def _rule(label: Any, threshold: float) -> str:
 
 @click.command("explain", cls=Command)
 @model_argument
-@click.option(
-    "--row",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of the row; the first row after the header is row 1.",
-)
+@number_option("--row", "Number of the row; the first row after the header is row 1.", default=1)
 @click.option(
     "--absolute",
     is_flag=True,
@@ -124,14 +117,7 @@ def explain_command(model_path: str, file: TableFile, row: int, absolute: bool) 
 
 @click.command("show", cls=Command)
 @model_argument
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Number of columns to show in detail.",
-)
+@number_option("--top", "Number of columns to show in detail.", least=0, default=5)
 @click.option(
     "--all",
     "every_value",

@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 
 from lessnaive.cli.dialect import Dialect
 
-__all__ = ["Reading", "number_pattern", "read_numbers", "suggest"]
+__all__ = ["Reading", "may_hold_numbers", "number_pattern", "read_numbers", "suggest"]
 
 # A space may be one that keeps a line from breaking there.
 _SPACE = r"[ \x{a0}\x{202f}]"
 _SIGN = r"^\s*[-+]?\s*(?:\p{Sc}|[%‰°])|(?:\p{Sc}|[%‰°])\s*$"
-_LIKE_A_NUMBER = r"^\D{0,4}\d[\d.,' \x{a0}\x{202f}]*\D{0,3}$"
+# A cell that some format might read: digits alone, or with a sign of a unit.
+_LIKE_A_NUMBER = rf"^\s*[-+]?[\d.,][\d.,' \x{{a0}}\x{{202f}}]*(?:[eE][-+]?\d+)?\s*$|{_SIGN}"
 _UNIT = re.compile(r"[^\d\s.,'+-]")
 # Formats other than the usual one, the more particular first: "1,234" is no decimal.
 _FORMATS = ((".", None), (".", ","), (",", None), (",", "."), (".", " "), (",", " "), (".", "'"))
@@ -90,6 +91,14 @@ def read_numbers(column: pa.ChunkedArray, dialect: Dialect) -> pa.ChunkedArray |
     return None  # two signs
 
 
+def may_hold_numbers(column: pa.ChunkedArray, dialect: Dialect) -> bool:
+    """Whether some cell of a column of text might be a number, which one look at it tells."""
+    if not pa.types.is_string(column.type):
+        return False
+    like = pc.match_substring_regex(column, _LIKE_A_NUMBER)
+    return bool(dialect.units) or bool(pc.any(like).as_py())
+
+
 def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
     """Find options with which most cells of a column of text are numbers.
 
@@ -105,12 +114,7 @@ def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
     Reading or None
         None if no options make more numbers of the column than there are.
     """
-    if not pa.types.is_string(column.type):
-        return None
-    # Most text is not like this, and is told by one look.
-    if not pc.any(
-        pc.match_substring_regex(column, r"^\D{0,4}\d[\d.,' \x{a0}\x{202f}]*\D{0,3}$")
-    ).as_py():
+    if not may_hold_numbers(column, dialect):
         return None
     usual = pc.match_substring_regex(column, number_pattern(dialect))
     best, found = pc.mean(usual).as_py(), None

@@ -21,6 +21,7 @@ __all__ = [
     "Learning",
     "learning_options",
     "model_argument",
+    "number_option",
     "output_option",
     "reading_options",
     "roles_options",
@@ -97,6 +98,20 @@ model_argument: Decorator = click.argument("model_path", metavar="MODEL")
 def output_option(help_text: str, *, required: bool) -> Decorator:
     """Return the option that names the file to write."""
     return click.option("-o", "--output", required=required, metavar="FILE", help=help_text)
+
+
+def number_option(
+    name: str, help_text: str, *, least: int = 1, default: int | None = None
+) -> Decorator:
+    """Return an option that takes a whole number."""
+    return click.option(
+        name,
+        type=click.IntRange(min=least),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=help_text,
+    )
 
 
 _READING: tuple[Decorator, ...] = (

@@ -84,7 +84,7 @@ def report_command(
         made = lessnaive.report(
             model, X, labels, sample_weight=weights, title=title, data_name=name, notes=notes
         )
-    except ImportError as error:
+    except (ImportError, TypeError) as error:  # or a term that the page cannot compute
         raise InputError(str(error)) from None
     made.save(output)
     Display().line(f"wrote {output}: open it in a browser")

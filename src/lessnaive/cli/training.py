@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lessnaive.cli.cells import find_stray
 from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.errors import InputError, near
-from lessnaive.cli.numbers import suggest
+from lessnaive.cli.numbers import may_hold_numbers, suggest
 from lessnaive.cli.reading import TableFile
 from lessnaive.table import encode_labels
 
@@ -140,12 +140,15 @@ def fit(estimator: Any, data: TrainingData, *, show_progress: bool = False) -> A
     estimator
         The model itself, fitted.
     """
+    from lessnaive.solver.anytime import interrupts_pass
+
     weights = {} if data.weights is None else {"sample_weight": data.weights}
     given = {name: v for name, v in estimator.get_params(deep=False).items() if name == "verbose"}
     try:
         if show_progress and given:
             estimator.set_params(verbose=True)
-        return estimator.fit(data.X, data.y, **weights)
+        with interrupts_pass():
+            return estimator.fit(data.X, data.y, **weights)
     except ValueError as error:
         # The sentence of scikit-learn on a wrong parameter has a second one behind it.
         raise InputError(str(error).replace(". Got ", ", got ")) from None
@@ -241,6 +244,8 @@ def warn_of_traps(name: str, column: pa.ChunkedArray, dialect: Dialect) -> None:
             "a column has no name; if it holds row numbers, leave it out with --drop ''.",
             stacklevel=2,
         )
+    if not may_hold_numbers(column, dialect):
+        return
     reading = suggest(column, dialect)
     if reading is not None and reading.share >= _MOSTLY:
         warnings.warn(

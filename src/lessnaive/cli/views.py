@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from lessnaive.cli.display import Display, bar, counted, percent, printable, sig
 from lessnaive.cli.evaluation import Evaluation, is_worse
 from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
-from lessnaive.scorecard.terms import TermRow
+from lessnaive.scorecard.terms import GROUPS, TermRow
 from lessnaive.validation.cross_validation import summarize
 from lessnaive.validation.predictions import METRICS
 
@@ -181,13 +182,11 @@ def _signed(scores: NDArray[np.float64]) -> list[Text]:
 
 
 def _size(scorecard: Scorecard) -> str:
-    """Say how many classes, columns and pairs of columns a model has."""
-    n_pairs = sum(len(term.inputs) > 1 for term in scorecard.terms)
-    classes = counted(len(scorecard.classes), "class")
-    columns = counted(len(scorecard.terms) - n_pairs, "column")
-    if not n_pairs:
-        return f"{classes} and {columns}"
-    return f"{classes}, {columns} and {counted(n_pairs, 'pair')} of columns"
+    """Say how many classes, columns, pairs and triples of columns a model has."""
+    n_columns = Counter(len(term.inputs) for term in scorecard.terms)
+    parts = [counted(len(scorecard.classes), "class"), counted(n_columns[1], "column")]
+    parts += [f"{counted(n_columns[k], word)} of columns" for k, word in GROUPS if n_columns[k]]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _show_importance(names: list[str], importance: NDArray[np.float64], display: Display) -> None:

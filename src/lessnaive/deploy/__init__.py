@@ -35,4 +35,8 @@ _PLACES = {
     "to_sql": "lessnaive.deploy.sql",
     "to_xlsx": "lessnaive.deploy.xlsx",
 }
-__getattr__, __dir__ = lazy_names(__name__, _PLACES)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    _PLACES,
+    of_extras=("onnx_inputs", "register_converters", "to_onnx", "to_sql", "to_xlsx"),
+)

@@ -13,7 +13,7 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.formulas import Formula
 from lessnaive.table import Kind
 
-__all__ = ["InputColumn", "Member", "ModelFormulas", "TermFormula", "formulas_of"]
+__all__ = ["InputColumn", "Member", "ModelFormulas", "TermFormula", "falls_short", "formulas_of"]
 
 # Members of an average with a smaller weight are left out.
 _SMALLEST_WEIGHT = 1e-15
@@ -141,6 +141,15 @@ class ModelFormulas:
                 for member in self.members
             ],
         }
+
+
+def falls_short(edge: float) -> bool:
+    """Whether an edge is below the number of 15 digits that it is as good as.
+
+    The middle of 0.66 and 0.7 is not 0.68, but a little less: so 0.68 is above that edge, and where
+    numbers are not told apart to the last digit, the edge has to be moved to keep it there.
+    """
+    return edge < float(f"{edge:.15g}")
 
 
 def formulas_of(model: Any) -> ModelFormulas:

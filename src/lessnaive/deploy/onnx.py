@@ -36,8 +36,9 @@ def to_onnx(model: Any, precision: Precision = "double") -> Any:
     model : estimator or Scorecard
         A fitted classifier of lessnaive, or the scorecard of one.
     precision : {"double", "float"}, default="double"
-        The type of numbers that go in and of probabilities that come out. With "float" scores are
-        added up in single precision, while numbers are held against edges in double precision.
+        The type of numbers that go in and of probabilities that come out. What is between them is
+        computed in double precision; with "float" edges and values are rounded as the numbers are
+        that they are compared with.
 
     Returns
     -------
@@ -67,6 +68,8 @@ def to_onnx(model: Any, precision: Precision = "double") -> Any:
     places = dict(formulas.used_columns())
     if not places:
         raise ValueError("The model uses no column: a graph without inputs has no rows.")
+    if "" in (column.name for column in places.values()):
+        raise ValueError("A column has an empty name, which no input of a graph may have: name it.")
     taken = {column.name for column in places.values()} & set(_OUTPUTS)
     if taken:
         raise ValueError(f"A column is called {taken.pop()!r}, as an output is: rename it.")
@@ -76,7 +79,9 @@ def to_onnx(model: Any, precision: Precision = "double") -> Any:
         for column in places.values()
     ]
     names = {place: column.name for place, column in places.items()}
-    best, shares = scoring_nodes(formulas, sink, names, single=precision == "float")
+    single = precision == "float"
+    rounded = [place for place, own in places.items() if single and not own.kind.is_time]
+    best, shares = scoring_nodes(formulas, sink, names, rounded=rounded, single=single)
     labels = label_array(formulas.classes)
     chosen = sink.node("Gather", [sink.constant(labels), best], axis=0)
     for own, name in zip((chosen, shares), _OUTPUTS, strict=True):

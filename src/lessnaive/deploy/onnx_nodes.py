@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 from itertools import chain, count
 from typing import Any, Protocol
@@ -10,7 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.deploy.formulas import InputColumn, Member, ModelFormulas, TermFormula
+from lessnaive.deploy.formulas import (
+    InputColumn,
+    Member,
+    ModelFormulas,
+    TermFormula,
+    falls_short,
+)
 from lessnaive.scorecard.terms.formulas import (
     Cells,
     Codes,
@@ -71,9 +77,14 @@ def _unused(known: set[Any], word: str, first: str | None = None) -> str:
 
 
 def scoring_nodes(
-    formulas: ModelFormulas, sink: GraphSink, inputs: dict[int, str], *, single: bool
+    formulas: ModelFormulas,
+    sink: GraphSink,
+    inputs: dict[int, str],
+    *,
+    rounded: Collection[int],
+    single: bool,
 ) -> tuple[str, str]:
-    """Add the nodes that score rows.
+    """Add the nodes that score rows, in double precision.
 
     Parameters
     ----------
@@ -83,8 +94,10 @@ def scoring_nodes(
         Where nodes go.
     inputs : dict of int to str
         By the place of a column the name of a value of shape (n_rows, 1): text, or numbers.
+    rounded : collection of int
+        The places of columns whose numbers come in single precision.
     single : bool
-        Whether scores and probabilities are of single precision.
+        Whether probabilities are given in single precision.
 
     Returns
     -------
@@ -92,17 +105,17 @@ def scoring_nodes(
         Names of the place of the predicted class, of shape (n_rows,), and of the probabilities, of
         shape (n_rows, n_classes).
     """
-    writer = _Nodes(formulas, sink, inputs, single=single)
+    writer = _Nodes(formulas, sink, inputs, rounded)
     scores = [writer.scores(member) for member in formulas.members]
     shares = [sink.node("Softmax", [name], axis=1) for name in scores]
     if len(shares) > 1:
-        weights = [writer.number(member.weight) for member in formulas.members]
+        weights = [sink.constant(np.array(member.weight)) for member in formulas.members]
         shares = [
             sink.node("Mul", [name, weight]) for name, weight in zip(shares, weights, strict=True)
         ]
     total = reduce(lambda a, b: sink.node("Add", [a, b]), shares)
     best = sink.node("ArgMax", [scores[0] if len(scores) == 1 else total], axis=1, keepdims=0)
-    return best, total
+    return best, sink.node("Cast", [total], to=_FLOAT) if single else total
 
 
 class _CodesOf:
@@ -135,20 +148,24 @@ class _Nodes:
     """Codes and formulas as nodes: a method for each form."""
 
     def __init__(
-        self, formulas: ModelFormulas, sink: GraphSink, inputs: dict[int, str], *, single: bool
+        self,
+        formulas: ModelFormulas,
+        sink: GraphSink,
+        inputs: dict[int, str],
+        rounded: Collection[int],
     ) -> None:
         self._columns = formulas.columns
         self._missing_texts = missing_texts(formulas)
         self._sink = sink
         self._inputs = inputs
-        self._single = single
+        self._rounded = rounded
         self._known: dict[Any, str] = {}
         for _, column in formulas.used_columns():
             _check_kind(column)
 
     def scores(self, member: Member) -> str:
         """Add the scores of the classes, in the order in which Python adds."""
-        intercept = self._sink.constant(self._typed(member.intercept[None]))
+        intercept = self._sink.constant(member.intercept[None])
         first, second = (self._sum(terms) for terms in member.sums())
         parts = [intercept, *first]
         total = reduce(self._add, parts)
@@ -160,26 +177,26 @@ class _Nodes:
     def _add(self, first: str, second: str) -> str:
         return self._sink.node("Add", [first, second])
 
-    def number(self, value: float) -> str:
-        """Add a number of the precision of the scores."""
-        return self._sink.constant(self._typed(np.array(value)))
-
-    def _typed(self, values: NDArray[np.float64]) -> NDArray[Any]:
-        return values.astype(np.float32) if self._single else values
-
-    def _scores_of(self, doubles: str) -> str:
-        return self._sink.node("Cast", [doubles], to=_FLOAT) if self._single else doubles
-
     def _once(self, key: Any, make: Callable[[], str]) -> str:
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
     def _x(self, column: int) -> str:
-        """Numbers of a column in double precision, so that they meet edges as in Python."""
+        """Numbers of a column in double precision."""
         return self._once(
             ("x", column), lambda: self._sink.node("Cast", [self._inputs[column]], to=_DOUBLE)
         )
+
+    def _values(self, column: int, values: Sequence[float]) -> NDArray[np.float64]:
+        """Return values that numbers of a column may equal, rounded as these are."""
+        exact = np.array(values, dtype=np.float64)
+        return exact.astype(np.float32).astype(np.float64) if column in self._rounded else exact
+
+    def _edges(self, column: int, edges: Sequence[float]) -> NDArray[np.float64]:
+        """Return edges as the numbers of a column meet them: rounding keeps the order."""
+        exact = np.array(edges, dtype=np.float64)
+        return _rounded_edges(exact) if column in self._rounded else exact
 
     def _absent(self, column: int) -> str:
         return self._once(("absent", column), lambda: self._sink.node("IsNaN", [self._x(column)]))
@@ -209,13 +226,19 @@ class _Nodes:
                 default_int64=unseen,
             )
             return self._flat(found)
-        levels = np.array([[float(value) for value, _ in pairs]])
         if any(isinstance(value, int) and abs(value) >= _INEXACT for value, _ in pairs):
             raise ValueError(
                 f"Column {column.name!r} has integers from 2**53 on as names, which are no "
                 "doubles: convert it to text, and fit the model again."
             )
-        equal = self._sink.node("Equal", [self._x(codes.column), self._sink.constant(levels)])
+        levels = self._values(codes.column, [float(value) for value, _ in pairs])
+        if len(np.unique(levels)) < len(levels):
+            raise ValueError(
+                f"Column {column.name!r} has values that are the same in single precision: take "
+                "double precision."
+            )
+        known_levels = self._sink.constant(levels[None])
+        equal = self._sink.node("Equal", [self._x(codes.column), known_levels])
         own = self._sink.node(
             "Where", [equal, self._integer([code for _, code in pairs]), self._integer(0)]
         )
@@ -226,7 +249,7 @@ class _Nodes:
 
     def intervals(self, codes: IntervalCodes) -> str:
         """Count the edges below."""
-        edges = self._sink.constant(np.array([codes.edges], dtype=np.float64))
+        edges = self._sink.constant(self._edges(codes.column, codes.edges)[None])
         above = self._sink.node("Greater", [self._x(codes.column), edges])
         ones = self._sink.node("Cast", [above], to=_INT64)
         below = self._sink.node("ReduceSum", [ones, self._integer([1])], keepdims=0)
@@ -236,7 +259,7 @@ class _Nodes:
         """Look for the special values first."""
         code = self.intervals(IntervalCodes(codes.column, codes.edges))
         for number, value in enumerate(codes.special, start=len(codes.edges) + 2):
-            level = self._sink.constant(np.array(value))
+            level = self._sink.constant(self._values(codes.column, [value]))
             equal = self._flat(self._sink.node("Equal", [self._x(codes.column), level]))
             code = self._sink.node("Where", [equal, self._integer(number), code])
         return code
@@ -252,7 +275,7 @@ class _Nodes:
         for codes, size in zip(formula.codes[1:], sizes[1:], strict=True):
             place = self._sink.node("Mul", [place, self._integer(size)])
             place = self._add(place, self._code(codes))
-        table = self._sink.constant(self._typed(formula.scores.reshape(-1, n_classes)))
+        table = self._sink.constant(formula.scores.reshape(-1, n_classes))
         return self._sink.node("Gather", [table, place], axis=0)
 
     def lines(self, formula: Lines) -> str:
@@ -267,7 +290,7 @@ class _Nodes:
         zero = self._sink.constant(np.array(0.0))
         away = node("Where", [self._absent(column), zero, away])
         rise = node("Mul", [node("Gather", [slopes, code], axis=0), away])
-        return self._scores_of(self._add(node("Gather", [offsets, code], axis=0), rise))
+        return self._add(node("Gather", [offsets, code], axis=0), rise)
 
     def parabolas(self, formula: Parabolas) -> str:
         """Draw parabolas."""
@@ -277,7 +300,21 @@ class _Nodes:
         fall = node("Mul", [constant(formula.weight[None]), node("Mul", [z, z])])
         score = node("Sub", [constant(formula.offset[None]), fall])
         missing = constant(formula.missing[None])
-        return self._scores_of(node("Where", [self._absent(formula.column), missing, score]))
+        return node("Where", [self._absent(formula.column), missing, score])
+
+
+def _rounded_edges(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return edges in single precision.
+
+    Of two numbers that are as near it is the lower one: an edge in the middle of them, as of large
+    integers, stays below the second. So does one below the decimal that it is as good as.
+    """
+    near = edges.astype(np.float32)
+    lower = np.nextafter(near, np.float32(-np.inf)).astype(np.float64)
+    near = near.astype(np.float64)
+    is_lower = (near > edges) & (near - edges == edges - lower)
+    is_lower |= np.fromiter(map(falls_short, edges.tolist()), dtype=bool, count=len(edges))
+    return np.where(is_lower, lower, near)
 
 
 def _check_kind(column: InputColumn) -> None:

@@ -72,8 +72,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of a model."""
     formulas = formulas_of(operator.raw_operator)
     sink = _ContainerSink(scope, container)
-    inputs = _columns(operator, formulas, sink)
-    best, shares = scoring_nodes(formulas, sink, inputs, single=_is_single(operator))
+    inputs, rounded = _columns(operator, formulas, sink)
+    single = _is_single(operator)
+    best, shares = scoring_nodes(formulas, sink, inputs, rounded=rounded, single=single)
     labels = label_array(formulas.classes)
     if labels.dtype == np.float64:
         labels = labels.astype(np.int64)
@@ -82,8 +83,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         container.add_node("Identity", [own], [output.full_name], op_domain="")
 
 
-def _columns(operator: Any, formulas: Any, sink: _ContainerSink) -> dict[int, str]:
-    """Return the columns as values of shape (n_rows, 1)."""
+def _columns(
+    operator: Any, formulas: Any, sink: _ContainerSink
+) -> tuple[dict[int, str], list[int]]:
+    """Return the columns as values of shape (n_rows, 1), and which are of single precision."""
     given = [(own.full_name, own.type.shape[1] or 1) for own in operator.inputs]
     width = sum(size for _, size in given)
     if width != len(formulas.columns):
@@ -91,13 +94,16 @@ def _columns(operator: Any, formulas: Any, sink: _ContainerSink) -> dict[int, st
             f"{formulas.model} was fitted with {len(formulas.columns)} columns, but gets {width}."
         )
     columns: list[str] = []
-    for name, size in given:
+    singles: list[bool] = []
+    for own, (name, size) in zip(operator.inputs, given, strict=True):
+        singles += [isinstance(own.type, data_types.FloatTensorType)] * size
         if size == 1:
             columns.append(name)
         else:
             places = (sink.constant(np.array([j], dtype=np.int64)) for j in range(size))
             columns += [sink.node("Gather", [name, place], axis=1) for place in places]
-    return {place: columns[place] for place, _ in formulas.used_columns()}
+    used = {place: columns[place] for place, _ in formulas.used_columns()}
+    return used, [place for place in used if singles[place]]
 
 
 def _is_single(operator: Any) -> bool:

@@ -8,7 +8,19 @@ from typing import Any
 
 from lessnaive._version import __version__
 from lessnaive.deploy.formulas import InputColumn, Member, ModelFormulas, formulas_of
-from lessnaive.deploy.sql_dialects import DIALECTS, SqlDialect, exp
+from lessnaive.deploy.sql_dialects import DIALECTS, Expression, SqlDialect, exp
+from lessnaive.deploy.sql_expressions import (
+    case,
+    greatest,
+    is_null,
+    named,
+    operand,
+    plus,
+    quoted,
+    safe,
+    searched,
+    with_comment,
+)
 from lessnaive.scorecard.terms.formulas import (
     Cells,
     Codes,
@@ -22,14 +34,13 @@ from lessnaive.table import Kind
 
 __all__ = ["to_sql"]
 
-Expression = Any
-
-# More intervals than this are halved rather than tried one by one.
-_FEW = 8
 # Exponentials of less are 0 in double precision, or an error in some databases.
 _LOWEST = -700.0
 # Integers from here on are not all doubles.
 _INEXACT = 2**53
+# What the table to predict is called inside of the query. Columns are named together with it, for
+# SQLite takes a quoted name that stands alone for text where there is no such column.
+_SOURCE = "source"
 
 
 def to_sql(
@@ -68,9 +79,9 @@ def to_sql(
     /* NaiveBayes, made by lessnaive ... */
     WITH inputs AS (
       SELECT
-        "id" AS kept_1,
-        CAST("x0" AS TEXT) AS input_1 /* x0 */
-      FROM "people"
+        source."id" AS kept_1,
+        CAST(source."x0" AS TEXT) AS input_1 /* x0 */
+      FROM "people" AS source
     ), codes AS (
       SELECT
         *,
@@ -81,7 +92,7 @@ def to_sql(
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     query = _Query(formulas_of(model), DIALECTS[dialect], list(dict.fromkeys(keep)))
-    title = f"/* {_safe(query.model)}, made by lessnaive {__version__} */"
+    title = f"/* {safe(query.model)}, made by lessnaive {__version__} */"
     return f"{title}\n{query.select(table).sql(dialect=dialect, pretty=True)}\n"
 
 
@@ -113,38 +124,42 @@ class _Query:
         if not 1 <= len(parts) <= 3:
             raise ValueError(f"table must be one name, or two or three with points, got {table!r}.")
         source = exp.Table(
-            **dict(zip(("this", "db", "catalog"), map(_quoted, parts[::-1]), strict=False))
+            **dict(zip(("this", "db", "catalog"), map(quoted, parts[::-1]), strict=False)),
+            alias=exp.TableAlias(this=exp.to_identifier(_SOURCE)),
         )
         scores = [self._member_scores(m, member) for m, member in enumerate(self._formulas.members)]
         n_members = range(len(scores))
         layers: list[tuple[str, list[Expression]]] = [
             ("codes", self._codes),
             ("scores", [column for own in scores for column in own]),
-            ("peaks", [_named(self._highest(m), f"highest{_suffix(m)}") for m in n_members]),
+            ("peaks", [named(self._highest(m), f"highest{_suffix(m)}") for m in n_members]),
             ("odds", [self._odds(m, c) for m in n_members for c in self._classes]),
-            ("sums", [_named(self._total(m), f"total{_suffix(m)}") for m in n_members]),
-            ("shares", [_named(self._share(c), f"share_{c + 1}") for c in self._classes]),
+            ("sums", [named(self._total(m), f"total{_suffix(m)}") for m in n_members]),
+            ("shares", [named(self._share(c), f"share_{c + 1}") for c in self._classes]),
         ]
         if len(scores) > 1:
             shares = [exp.column(f"share_{c + 1}") for c in self._classes]
-            layers.append(("best", [_named(_greatest(shares), "highest_share")]))
-        return self._assembled(source, layers)
+            layers.append(("best", [named(greatest(shares), "highest_share")]))
+        # A part that is called as the table would take its place, in some databases.
+        mark = "_" if parts[-1].lower() in {"inputs", *(name for name, _ in layers)} else ""
+        return self._assembled(source, layers, mark)
 
     def _assembled(
-        self, source: Expression, layers: list[tuple[str, list[Expression]]]
+        self, source: Expression, layers: list[tuple[str, list[Expression]]], mark: str
     ) -> Expression:
-        last = "inputs"
-        ctes = [self._cte("inputs", exp.select(*self._read_columns()).from_(source))]
+        last = f"inputs{mark}"
+        ctes = [self._cte(last, exp.select(*self._read_columns()).from_(source))]
         for name, columns in layers:
             if columns:
-                ctes.append(self._cte(name, exp.select(exp.Star(), *columns).from_(last)))
-                last = name
-        kept = [_named(exp.column(f"kept_{k}"), name, quoted=True) for k, name in self._numbered()]
+                own = f"{name}{mark}"
+                ctes.append(self._cte(own, exp.select(exp.Star(), *columns).from_(last)))
+                last = own
+        kept = [named(exp.column(f"kept_{k}"), name, quoted=True) for k, name in self._numbered()]
         shares = [
-            _named(exp.column(f"share_{c + 1}"), label, quoted=True)
+            named(exp.column(f"share_{c + 1}"), label, quoted=True)
             for c, label in enumerate(self._labels)
         ]
-        predicted = _named(self._predicted(), "predicted", quoted=True)
+        predicted = named(self._predicted(), "predicted", quoted=True)
         query = exp.select(*kept, predicted, *shares).from_(last)
         query.set("with_", exp.With(expressions=ctes))
         return query
@@ -158,19 +173,19 @@ class _Query:
 
     def _cte(self, name: str, query: Expression) -> Expression:
         alias = exp.TableAlias(this=exp.to_identifier(name))
-        materialized = True if self._dialect.materialized and name != "inputs" else None
+        materialized = True if self._dialect.materialized and "inputs" not in name else None
         return exp.CTE(this=query, alias=alias, materialized=materialized)
 
     def _read_columns(self) -> list[Expression]:
-        kept = [_named(_column(name), f"kept_{k}") for k, name in self._numbered()]
+        kept = [named(_of_source(name), f"kept_{k}") for k, name in self._numbered()]
         used = [
-            _named(self._read(column), self._inputs[place], comment=column.name)
+            named(self._read(column), self._inputs[place], comment=column.name)
             for place, column in self._formulas.used_columns()
         ]
-        return kept + (used or [_named(exp.Literal.number(1), "no_input")])
+        return kept + (used or [named(exp.Literal.number(1), "no_input")])
 
     def _read(self, column: InputColumn) -> Expression:
-        name = _column(column.name)
+        name = _of_source(column.name)
         if column.kind is Kind.TEXT:
             text = exp.cast(name, "nvarchar(max)" if self._dialect.national else "text")
             return self._dialect.text(text)
@@ -194,12 +209,12 @@ class _Query:
             self._code_names[key] = f"code_{len(self._code_names) + 1}"
             found = codes.accept(_CodeCase(self._dialect, self._inputs, self._formulas.columns))
             name = self._formulas.columns[codes.column].name
-            self._codes.append(_named(found, self._code_names[key], comment=name))
+            self._codes.append(named(found, self._code_names[key], comment=name))
         return exp.column(self._code_names[key])
 
     def _member_scores(self, m: int, member: Member) -> list[Expression]:
         return [
-            _named(self._score(member, c), f"score{_suffix(m)}_{c + 1}", comment=str(label))
+            named(self._score(member, c), f"score{_suffix(m)}_{c + 1}", comment=str(label))
             for c, label in enumerate(self._formulas.classes)
         ]
 
@@ -208,14 +223,13 @@ class _Query:
         first, second = member.sums()
         total = self._dialect.double(float(member.intercept[c]))
         parts = [
-            [_with_comment(t.formula.accept(writer), t.name) for t in own]
-            for own in (first, second)
+            [with_comment(t.formula.accept(writer), t.name) for t in own] for own in (first, second)
         ]
-        total = reduce(_plus, parts[0], total)
-        return total if not parts[1] else _plus(total, exp.paren(reduce(_plus, parts[1])))
+        total = reduce(plus, parts[0], total)
+        return total if not parts[1] else plus(total, exp.paren(reduce(plus, parts[1])))
 
     def _highest(self, m: int) -> Expression:
-        return _greatest([exp.column(f"score{_suffix(m)}_{c + 1}") for c in self._classes])
+        return greatest([exp.column(f"score{_suffix(m)}_{c + 1}") for c in self._classes])
 
     def _odds(self, m: int, c: int) -> Expression:
         gap = exp.Sub(
@@ -223,11 +237,11 @@ class _Query:
             expression=exp.column(f"highest{_suffix(m)}"),
         )
         too_low = exp.LT(this=gap.copy(), expression=self._dialect.double(_LOWEST))
-        odds = _case([(too_low, self._dialect.double(0.0))], exp.Exp(this=gap))
-        return _named(odds, f"odds{_suffix(m)}_{c + 1}")
+        odds = case([(too_low, self._dialect.double(0.0))], exp.Exp(this=gap))
+        return named(odds, f"odds{_suffix(m)}_{c + 1}")
 
     def _total(self, m: int) -> Expression:
-        return reduce(_plus, (exp.column(f"odds{_suffix(m)}_{c + 1}") for c in self._classes))
+        return reduce(plus, (exp.column(f"odds{_suffix(m)}_{c + 1}") for c in self._classes))
 
     def _share(self, c: int) -> Expression:
         parts = []
@@ -239,7 +253,7 @@ class _Query:
                     this=self._dialect.double(member.weight), expression=exp.paren(share)
                 )
             parts.append(share)
-        return reduce(_plus, parts)
+        return reduce(plus, parts)
 
     def _predicted(self) -> Expression:
         one = len(self._formulas.members) == 1
@@ -257,13 +271,13 @@ class _Query:
             )
             for c, label in enumerate(labels[:-1])
         ]
-        return _case(whens, labels[-1])
+        return case(whens, labels[-1])
 
     def _label(self, label: Any) -> Expression:
         if isinstance(label, str):
             return self._dialect.string(label)
         if isinstance(label, bool):
-            return exp.Boolean(this=label)
+            return self._dialect.boolean(label)
         if isinstance(label, int):
             literal = exp.Literal.number(abs(label))
             return exp.Neg(this=literal) if label < 0 else literal
@@ -282,7 +296,7 @@ class _CodeCase:
 
     def values(self, codes: ValueCodes) -> Expression:
         x = exp.column(self._inputs[codes.column])
-        whens: list[tuple[Expression, Expression]] = [(_is_null(x), exp.Literal.number(0))]
+        whens: list[tuple[Expression, Expression]] = [(is_null(x), exp.Literal.number(0))]
         for code, group in enumerate(codes.groups, start=1):
             known = [self._literal(value, self._columns[codes.column]) for value in group]
             if len(known) == 1:
@@ -291,7 +305,7 @@ class _CodeCase:
                 test = exp.In(this=x.copy(), expressions=known)
             if known:
                 whens.append((test, exp.Literal.number(code)))
-        return _case(whens, exp.Literal.number(len(codes.groups) + 1))
+        return case(whens, exp.Literal.number(len(codes.groups) + 1))
 
     def intervals(self, codes: IntervalCodes) -> Expression:
         x = exp.column(self._inputs[codes.column])
@@ -299,7 +313,7 @@ class _CodeCase:
         below = [
             exp.LTE(this=x.copy(), expression=self._dialect.double(edge)) for edge in codes.edges
         ]
-        return _case([(_is_null(x), exp.Literal.number(0))], _searched(below, numbers))
+        return case([(is_null(x), exp.Literal.number(0))], searched(below, numbers))
 
     def special(self, codes: SpecialCodes) -> Expression:
         x = exp.column(self._inputs[codes.column])
@@ -310,7 +324,7 @@ class _CodeCase:
             )
             for code, value in enumerate(codes.special, start=len(codes.edges) + 2)
         ]
-        return _case(whens, self.intervals(IntervalCodes(codes.column, codes.edges)))
+        return case(whens, self.intervals(IntervalCodes(codes.column, codes.edges)))
 
     def _literal(self, value: str | int | float, column: InputColumn) -> Expression:
         if isinstance(value, str):
@@ -355,7 +369,7 @@ class _ScoreCase:
             if own != usual
         ]
         rest = self._looked_up(names[1:], usual)
-        return rest if not whens else _case(whens, rest, names[0].copy())
+        return rest if not whens else case(whens, rest, names[0].copy())
 
     def lines(self, formula: Lines) -> Expression:
         x, c = exp.column(self._inputs[formula.codes.column]), self._c
@@ -370,92 +384,34 @@ class _ScoreCase:
         ]
         missing = self._double(float(formula.missing[c]))
         if len(lines) == 1:
-            return _case([(_is_null(x), missing)], lines[0])
+            return case([(is_null(x), missing)], lines[0])
         code = self._code(formula.codes)
         whens = [(exp.Literal.number(k), line) for k, line in enumerate(lines[:-1], start=1)]
-        return _case([(exp.Literal.number(0), missing), *whens], lines[-1], code)
+        return case([(exp.Literal.number(0), missing), *whens], lines[-1], code)
 
     def _line(self, x: Expression, anchor: float, offset: float, slope: float) -> Expression:
         if slope == 0:
             return self._double(offset)
-        away = exp.paren(exp.Sub(this=x.copy(), expression=_operand(self._double(anchor))))
+        away = exp.paren(exp.Sub(this=x.copy(), expression=operand(self._double(anchor))))
         rise = exp.Mul(this=self._double(slope), expression=away)
-        return rise if offset == 0 else _plus(self._double(offset), rise)
+        return rise if offset == 0 else plus(self._double(offset), rise)
 
     def parabolas(self, formula: Parabolas) -> Expression:
         c = self._c
         x = exp.column(self._inputs[formula.column])
         away = exp.paren(
-            exp.Sub(this=x.copy(), expression=_operand(self._double(float(formula.center[c]))))
+            exp.Sub(this=x.copy(), expression=operand(self._double(float(formula.center[c]))))
         )
         z = exp.paren(exp.Mul(this=away, expression=self._double(float(formula.factor[c]))))
         square = exp.paren(exp.Mul(this=z, expression=z.copy()))
-        fall = exp.Mul(this=_operand(self._double(float(formula.weight[c]))), expression=square)
+        fall = exp.Mul(this=operand(self._double(float(formula.weight[c]))), expression=square)
         at = exp.Sub(this=self._double(float(formula.offset[c])), expression=fall)
-        return _case([(_is_null(x), self._double(float(formula.missing[c])))], at)
-
-
-def _searched(below: list[Expression], results: list[Expression]) -> Expression:
-    """Return the first result whose test holds, by halving where there are many."""
-    if len(below) <= _FEW:
-        return _case(list(zip(below, results, strict=False)), results[-1]) if below else results[0]
-    middle = len(below) // 2
-    lower = _searched(below[:middle], results[: middle + 1])
-    upper = _searched(below[middle + 1 :], results[middle + 1 :])
-    return _case([(below[middle], lower)], upper)
-
-
-def _case(
-    whens: list[tuple[Expression, Expression]], rest: Expression, value: Expression | None = None
-) -> Expression:
-    ifs = [exp.If(this=test, true=result) for test, result in whens]
-    return exp.Case(this=value, ifs=ifs, default=rest)
-
-
-def _greatest(columns: list[Expression]) -> Expression:
-    if len(columns) == 1:
-        return columns[0]
-    return exp.Greatest(this=columns[0], expressions=columns[1:], ignore_nulls=False)
-
-
-def _plus(first: Expression, second: Expression) -> Expression:
-    return exp.Add(this=first, expression=_operand(second))
-
-
-def _operand(value: Expression) -> Expression:
-    """Return a number that may follow an operator: -1 in brackets, since -- begins a comment."""
-    return exp.paren(value, copy=False) if isinstance(value, exp.Neg) else value
-
-
-def _is_null(x: Expression) -> Expression:
-    return exp.Is(this=x.copy(), expression=exp.null())
-
-
-def _quoted(name: str) -> Expression:
-    return exp.to_identifier(name, quoted=True)
-
-
-def _column(name: str) -> Expression:
-    return exp.Column(this=_quoted(name))
+        return case([(is_null(x), self._double(float(formula.missing[c])))], at)
 
 
 def _suffix(member: int) -> str:
     return "" if member == 0 else f"_of_{member + 1}"
 
 
-def _named(
-    value: Expression, name: str, *, quoted: bool = False, comment: str | None = None
-) -> Expression:
-    alias = exp.Alias(this=value, alias=exp.to_identifier(name, quoted=quoted))
-    return alias if comment is None else _with_comment(alias, comment)
-
-
-def _with_comment(value: Expression, text: str) -> Expression:
-    value.comments = [f" {_safe(text)} "]
-    return value
-
-
-def _safe(text: str, most: int = 60) -> str:
-    """Return text that ends no comment, begins none, and stands on one line."""
-    shown = "".join(c if c.isprintable() else " " for c in text)[:most]
-    return shown.replace("*/", "* /").replace("/*", "/ *").strip("*/!+ ") or "..."
+def _of_source(name: str) -> Expression:
+    return exp.Column(this=quoted(name), table=exp.to_identifier(_SOURCE))

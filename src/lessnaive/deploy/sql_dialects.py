@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("SQL needs sqlglot: pip install 'lessnaive[sql]'.") from error
 
-__all__ = ["DIALECTS", "SqlDialect", "exp"]
+__all__ = ["DIALECTS", "Expression", "SqlDialect", "exp"]
 
 Expression = Any
 _Reader = Callable[[Expression], Expression]
@@ -68,6 +68,8 @@ class SqlDialect:
         Whether parts of a query have to be told not to be computed again for each use.
     national : bool
         Whether literals of Unicode have a prefix.
+    bits : bool
+        Whether a truth value is a bit, rather than TRUE or FALSE.
     """
 
     instant: _Reader
@@ -77,6 +79,7 @@ class SqlDialect:
     casts_literals: bool = False
     materialized: bool = False
     national: bool = False
+    bits: bool = False
 
     def double(self, value: float) -> Expression:
         """Return a number of double precision, to the last digit."""
@@ -89,6 +92,12 @@ class SqlDialect:
     def string(self, text: str) -> Expression:
         """Return text."""
         return exp.National(this=text) if self.national else _string(text)
+
+    def boolean(self, value: bool) -> Expression:
+        """Return a truth value."""
+        if self.bits:
+            return exp.cast(exp.Literal.number(int(value)), "BIT", dialect="tsql")
+        return exp.Boolean(this=value)
 
 
 def _seconds(column: Expression) -> Expression:
@@ -174,5 +183,6 @@ DIALECTS: dict[str, SqlDialect] = {
         span=_seconds,
         text=_collated("Latin1_General_100_BIN2"),
         national=True,
+        bits=True,
     ),
 }

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from lessnaive._version import __version__
-from lessnaive.deploy.formulas import InputColumn, Member, ModelFormulas, formulas_of
+from lessnaive.deploy.formulas import (
+    InputColumn,
+    Member,
+    ModelFormulas,
+    falls_short,
+    formulas_of,
+)
 from lessnaive.deploy.xlsx_sheets import (
     BOLD,
     Block,
@@ -35,6 +41,8 @@ _MOST_COLUMNS, _MOST_ROWS = 60, 100_000
 _INEXACT = 2**53
 # Width of the columns of Inputs, in characters.
 _WIDTH = 18
+# Spreadsheets take numbers for equal whose difference, relative to them, is below a third of this.
+_FUZZ = 1e-14
 _DATES = "yyyy-mm-dd hh:mm:ss"
 
 
@@ -193,7 +201,8 @@ class _Terms:
         if not codes.edges:
             return "1"
         column = self._columns[codes.column]
-        edges = self._scores.add(f"{column.name}: edges", ["up to"], [[e] for e in codes.edges])
+        rows = [[_told_apart(edge)] for edge in codes.edges]
+        edges = self._scores.add(f"{column.name}: edges", ["up to"], rows)
         return f"1+SUMPRODUCT(1*({edges.column(1)}<{self._x(codes.column)}))"
 
     def special(self, codes: SpecialCodes) -> str:
@@ -264,6 +273,11 @@ def _fill_inputs(
         for number, formula in enumerate(outputs, start=len(used) + 1):
             sheet.cell(row, number).value = "=" + formula.replace("{row}", str(row))
     sheet.freeze_panes = "A2"
+
+
+def _told_apart(edge: float) -> float:
+    """Return an edge that a number of 15 digits above it is above in a spreadsheet too."""
+    return edge - _FUZZ * abs(edge) if falls_short(edge) else edge
 
 
 def _check_kind(column: InputColumn) -> None:

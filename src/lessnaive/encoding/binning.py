@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.likelihood.base import ColumnStatistics, LikelihoodSettings, OwnScores, update_all
+from lessnaive.likelihood.base import LikelihoodSettings, update_all
 from lessnaive.likelihood.categorical import table_scores
-from lessnaive.likelihood.counts import ValueCounts, over_classes
-from lessnaive.scorecard import TableTerm, Term
+from lessnaive.likelihood.counts import TableStatistics, ValueCounts, over_classes
+from lessnaive.scorecard import TableTerm
 from lessnaive.scorecard.terms.encodings import Groups, Intervals
 from lessnaive.scorecard.terms.special import SpecialIntervals
 from lessnaive.table import Column, Value
@@ -40,7 +40,7 @@ MOST_WEIGHT = 2**53
 
 
 @dataclass(frozen=True)
-class Binning(ColumnStatistics):
+class Binning(TableStatistics):
     """The bins or groups of one column.
 
     Attributes
@@ -133,18 +133,6 @@ class Binning(ColumnStatistics):
             scores[-1] = scores[1 + self.rest_bin]
         counts = np.concatenate([missing[None], self.counts, rest[None]])
         return TableTerm(name, (place,), self.encoding, scores, counts)
-
-    def own_scores(
-        self,
-        term: Term,
-        column: Column,
-        labels: NDArray[Any],
-        settings: LikelihoodSettings,
-        left_out: float,
-    ) -> OwnScores:
-        """Return the scores of a table made with this weight left out."""
-        assert isinstance(term, TableTerm)
-        return OwnScores(term.scores)
 
     def pooled(self) -> Self:
         """Return bins that hold, in each class, the rows of all classes together."""

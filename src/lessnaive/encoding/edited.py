@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -89,10 +89,10 @@ class Edits:
             raise ValueError(f"cuts and monotonic_cst both name {both[0]!r}: give one of them.")
         special = _by_place(schema, special_values, "special_values")
         return cls(
-            {j: _distinct(own, schema, j) for j, own in special.items()},
+            {j: _distinct(_items(own, schema, j), schema, j) for j, own in special.items()},
             signs,
             {j: _edges(own, schema.names[j]) for j, own in edges.items()},
-            {j: [[_plain(v) for v in group] for group in own] for j, own in given.items()},
+            {j: _lists(own, schema.names[j]) for j, own in given.items()},
         )
 
     def apply(
@@ -188,7 +188,9 @@ class Edits:
         *,
         use_missing: bool,
     ) -> Binning:
-        groups = [[v for v in group if v is not None] for group in self.groups[j]]
+        alone = [None] in self.groups[j]
+        given = [group for group in self.groups[j] if group != [None]]
+        groups = [[v for v in group if v is not None] for group in given]
         groups += [[v] for v in self.special.get(j, []) if not any(v in own for own in groups)]
         listed = [v for group in groups for v in group]
         if len(set(listed)) < len(listed):
@@ -200,8 +202,8 @@ class Edits:
             )
         zero = np.zeros_like(missing)
         table = np.array([sum((by_level.get(v, zero) for v in own), zero) for own in groups])
-        shared = [k for k, group in enumerate(self.groups[j]) if None in group]
-        apart = use_missing and not shared and bool(missing.any())
+        shared = [k for k, group in enumerate(given) if None in group]
+        apart = alone or (use_missing and not shared and bool(missing.any()))
         missing_bin = shared[0] if shared else None
         return Binning(Groups(groups), table, missing, missing_bin, missing_apart=apart)
 
@@ -251,6 +253,25 @@ def _by_place(schema: Schema, given: Any, parameter: str) -> dict[int, Any]:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _items(values: Any, schema: Schema, j: int) -> Sequence[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        name = schema.names[j]
+        raise ValueError(f"special_values of {name!r} must be a list, got {values!r}.")
+    return list(values)
+
+
+def _lists(groups: Any, name: str) -> list[list[Any]]:
+    """Return groups as lists of plain values."""
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise ValueError(f"groups of {name!r} must be a list of lists of values, got {groups!r}.")
+    out = []
+    for group in groups:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise ValueError(f"groups of {name!r} must be lists of values, got {group!r}.")
+        out.append([_plain(value) for value in group])
+    return out
 
 
 def _distinct(values: Sequence[Any], schema: Schema, j: int) -> list[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive.likelihood.categorical import categorical_log_likelihood
 from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import Term
-from lessnaive.scorecard.averages import TypicalValues
+from lessnaive.scorecard.average_row import TypicalValues
 from lessnaive.table import Column
 
 __all__ = [
@@ -350,6 +350,10 @@ class SumsByClass(NumericStatistics):
     def find_binnings(cls, columns: Sequence[Self], parameters: Any) -> list[Any]:
         """Return the bins of several columns of a stream: sums have none."""
         return []
+
+    def of_classes(self, seen: NDArray[np.int64]) -> Self:
+        """Return what bins are found by, with some of the classes only: sums have none."""
+        return self
 
     def current(self, parameters: Any, binning: Any) -> Self:
         """Return the statistics of all rows of a stream so far: sums are those already."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.likelihood.base import (
     AdditiveStatistics,
+    ColumnStatistics,
     LikelihoodSettings,
     OwnScores,
     spread_classes,
@@ -23,14 +24,30 @@ from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Values
 from lessnaive.table import Coded, Column, Value
 
-__all__ = ["ValueCounts", "over_classes"]
+__all__ = ["TableStatistics", "ValueCounts", "over_classes"]
 
 Floats = NDArray[np.float64]
 # Bytes of codes made before they are counted and let go: enough to keep the threads busy.
 _CODES_HELD = 64 << 20
 
 
-class ValueCounts(AdditiveStatistics):
+class TableStatistics(ColumnStatistics):
+    """Statistics that are counts, so that their term is a table of scores."""
+
+    def own_scores(
+        self,
+        term: Term,
+        column: Column,
+        labels: NDArray[Any],
+        settings: LikelihoodSettings,
+        left_out: float,
+    ) -> OwnScores:
+        """Return the scores of a table made with this weight left out."""
+        assert isinstance(term, TableTerm)
+        return OwnScores(term.scores)
+
+
+class ValueCounts(TableStatistics, AdditiveStatistics):
     """Weight of each value of a categorical column, by class; missing apart.
 
     Parameters
@@ -167,18 +184,6 @@ class ValueCounts(AdditiveStatistics):
             scores = table_scores(counts, missing, rest, settings.smoothing, left_out)
         counts = np.concatenate([self.missing[None], counts, self.rest[None]])
         return TableTerm(name, (place,), Values(levels), scores, counts)
-
-    def own_scores(
-        self,
-        term: Term,
-        column: Column,
-        labels: NDArray[Any],
-        settings: LikelihoodSettings,
-        left_out: float,
-    ) -> OwnScores:
-        """Return the scores of a table made with this weight left out."""
-        assert isinstance(term, TableTerm)
-        return OwnScores(term.scores)
 
     def pooled(self) -> Self:
         """Return counts that are, in each class, those of all classes together."""

@@ -12,7 +12,7 @@ from lessnaive import _core
 from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, Sharpness, SumsByClass
 from lessnaive.scorecard import QuadraticTerm
-from lessnaive.scorecard.averages import NormalValues
+from lessnaive.scorecard.average_row import NormalValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 

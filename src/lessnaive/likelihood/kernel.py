@@ -18,7 +18,7 @@ from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, NumericStatistics
 from lessnaive.likelihood.knots import choose_knots
 from lessnaive.scorecard import PiecewiseTerm
-from lessnaive.scorecard.averages import PointValues
+from lessnaive.scorecard.average_row import PointValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 

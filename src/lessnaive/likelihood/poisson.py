@@ -12,7 +12,7 @@ from lessnaive.exceptions import TableError
 from lessnaive.likelihood.base import LikelihoodSettings, SumsByClass
 from lessnaive.likelihood.categorical import LOG_ZERO
 from lessnaive.scorecard import PiecewiseTerm
-from lessnaive.scorecard.averages import NormalValues
+from lessnaive.scorecard.average_row import NormalValues
 from lessnaive.table import Column
 from lessnaive.table.column import infinite_value
 

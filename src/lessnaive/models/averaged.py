@@ -16,12 +16,13 @@ from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.evidence.costs import column_costs, informative_part
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     EvidenceSettings,
     learn_naive_bayes,
 )
 from lessnaive.loss.weighted import gather_evidence
 from lessnaive.models.column_weighted import WeightedClassifier
-from lessnaive.models.parameters import EvidenceParameters
+from lessnaive.models.parameters import ClassWeightParameters, EvidenceParameters
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.averaging import (
@@ -39,7 +40,7 @@ _HISTORY = ("start", "objective", "n_columns")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AveragedNB(EvidenceParameters, WeightedClassifier):
+class AveragedNB(ClassWeightParameters, EvidenceParameters, WeightedClassifier):
     r"""Naive Bayes averaged over many subsets of the columns, which is one with weights.
 
     .. math::
@@ -78,6 +79,10 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
         Most passes over the columns that a start makes; it ends with the first that does not help.
     random_state : int, RandomState instance or None, default=0
         For the orders of columns.
+    class_weight : "balanced" or dict, optional
+        What the weights of the rows of each class are multiplied by, in the loss as in all that is
+        counted; "balanced" gives all classes the same total. A dict names classes, and those that
+        it does not name have 1.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns whose values are names rather than quantities; see :class:`NaiveBayes`.
     numeric : str, default="modl"
@@ -93,11 +98,8 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
         :class:`NaiveBayes`.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says: nothing, or what its frequency in each class says.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -155,6 +157,7 @@ class AveragedNB(EvidenceParameters, WeightedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GENERATIVE_CONSTRAINTS,
+        "class_weight": LOSS_CONSTRAINTS["class_weight"],
         "averaging": [StrOptions(set(get_args(Averaging)))],
         "lam": [Interval(Real, 0, None, closed="left")],
         "costs": [Interval(Real, 0, None, closed="left"), "array-like", Mapping, None],

@@ -20,6 +20,7 @@ from lessnaive.table import Schema
 from lessnaive.table.training import read_training
 
 if TYPE_CHECKING:
+    from lessnaive.scorecard.recoding import TableRecoding
     from lessnaive.table.parts import PartedTraining
 
 __all__ = [
@@ -338,6 +339,14 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state.record()
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
+
+    def _leave_codes(self, recoding: TableRecoding) -> None:
+        """Become a model of the columns that codes, which it was fitted to, were made of.
+
+        An estimator that keeps more scorecards, or codes, puts these into their place here.
+        """
+        self._scorecard = recoding.scorecard(self._fitted_scorecard())
+        self._set_columns_and_classes(recoding.schema, self._scorecard.classes)
 
     def _predictor(self) -> Predictor:
         """Return what predictions are made with: the scorecard, unless a subclass has more."""

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from lessnaive.encoding.base import SupervisedEncoder
 from lessnaive.encoding.binning import Binning
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.terms.base import Recoding
+from lessnaive.scorecard.recoding import TableRecoding
+from lessnaive.scorecard.terms.views import Recoding
 from lessnaive.table import Table, read_table
 from lessnaive.table.column import ArrayColumn, Column
 
@@ -79,27 +79,16 @@ def fit_binned(
         columns.append(CodeColumn(name, np.where(codes == 0, np.nan, codes.astype(np.float64))))
     fitted: ScorecardClassifier = clone(model)
     fitted.fit(Table(columns, table.n_rows, table.named), y, sample_weight)
-    _give_bins(fitted, encoder)
-    return fitted
-
-
-def _give_bins(model: ScorecardClassifier, encoder: SupervisedEncoder) -> None:
-    """Put the columns as they are in the place of codes."""
-    card = model.scorecard_
-    if model._predictor() is not card:
-        raise TypeError(
-            f"This {type(model).__name__} averages several scorecards: fit one that does not."
-        )
     recodings = [_recoding(binning) for binning in encoder._fitted_binnings()]
-    terms = [term.recoded([recodings[j] for j in term.inputs]) for term in card.terms]
-    schema = encoder._schema
-    model._scorecard = Scorecard(card.model, schema, card.classes, card.intercept, terms)
-    model._set_columns_and_classes(schema, card.classes)
-    if hasattr(model, "_stream"):
-        model._stream = None  # which has counted codes
+    fitted._leave_codes(TableRecoding(encoder._schema, recodings))
+    if hasattr(fitted, "_stream"):
+        fitted._stream = None  # which has counted codes
+    return fitted
 
 
 def _recoding(binning: Binning) -> Recoding:
     codes = list(range(1, binning.encoding.n_codes + 1))
     missing = binning.missing_code or None
-    return Recoding(binning.encoding, codes, missing, shares=binning.missing_bin is not None)
+    nothing = np.zeros_like(binning.missing)
+    counts = np.vstack([binning.missing, binning.counts, nothing])
+    return Recoding(binning.encoding, codes, missing, counts)

@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike
 
 from lessnaive.solver import Solver
 
-__all__ = ["EvidenceParameters", "LossParameters", "SolverParameters"]
+__all__ = [
+    "ClassWeightParameters",
+    "EvidenceParameters",
+    "LogisticParameters",
+    "LossParameters",
+    "SolverParameters",
+]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,8 +48,32 @@ class SolverParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LossParameters:
-    """What models have that learn by a loss; see :class:`~lessnaive.BaristaNB`."""
+class ClassWeightParameters:
+    """What models have for which wrong scores of training rows cost something."""
 
     class_weight: str | Mapping[Any, float] | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LossParameters(ClassWeightParameters):
+    """What models have that learn by a loss; see :class:`~lessnaive.BaristaNB`."""
+
     min_count: int = 2
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogisticParameters(LossParameters, SolverParameters):
+    """How linear models are shrunk to a target; see :class:`~lessnaive.NBLogistic`."""
+
+    target: str | ArrayLike = "naive_bayes"
+    penalty: str = "l1"
+    l1_ratio: float = 0.5
+    standardize: bool = True
+    penalize_intercept: bool | None = None
+    categorical_features: Any = "from_dtype"
+    numeric: str = "linear"
+    n_bins: int = 10
+    missing: str = "ignore"
+    smoothing: float | str = "laplace"
+    priors: str | ArrayLike = "laplace"
+    variance_floor: float = 1e-9

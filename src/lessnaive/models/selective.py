@@ -18,7 +18,7 @@ from lessnaive.evidence.naive_bayes import (
 )
 from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters, LossParameters
-from lessnaive.models.scored_rows import score_folds, score_rows
+from lessnaive.models.scoring import score_folds, score_rows
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.selection.greedy import Criterion, Direction, SelectionStep, greedy_search
@@ -79,11 +79,8 @@ class SelectiveNB(LossParameters, EvidenceParameters, WeightedClassifier):
         :class:`NaiveBayes`.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says: nothing, or what its frequency in each class says.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------

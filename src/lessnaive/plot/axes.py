@@ -24,6 +24,7 @@ __all__ = [
     "colours",
     "import_pyplot",
     "legend_beside",
+    "legend_name",
     "mark_chosen",
     "new_axes",
     "plain_text",
@@ -76,6 +77,12 @@ def plain_text(text: object, most: int = _LONGEST_TEXT) -> str:
     if len(shown) > most:
         shown = shown[: most - 1] + "…"
     return shown.replace("$", r"\$")
+
+
+def legend_name(text: object, most: int = _LONGEST_TEXT) -> str:
+    """Return a name for a legend, from which matplotlib leaves out those that begin with _."""
+    shown = plain_text(text, most)
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def import_pyplot(display: str) -> ModuleType:

@@ -18,6 +18,7 @@ from lessnaive.plot.axes import (
     check_drawable,
     class_place,
     colours,
+    legend_name,
     new_axes,
     plain_text,
     term_place,
@@ -177,7 +178,7 @@ class BinningDisplay:
         total = counts.sum(axis=1)
         shares = counts / np.where(total > 0, total, 1.0)[:, None]
         places, bottom = np.arange(len(counts)), np.zeros(len(counts))
-        names = [str(name) for name in np.asarray(self.classes).tolist()]
+        names = [legend_name(name, 30) for name in np.asarray(self.classes).tolist()]
         self.bars_: list[BarContainer] = []
         for name, share, colour in zip(names, shares.T, colours(len(names), cmap), strict=True):
             self.bars_.append(
@@ -218,9 +219,10 @@ class BinningDisplay:
 
     def _name_bins(self) -> None:
         self.ax_.set_xlabel(plain_text(self.column))
-        turned = _too_wide(self.labels, _width(self.ax_))
-        broken = turned and _width(self.ax_) > _TWO_LINES * len(self.labels)
-        lines = [fill(label, _LINE_WIDTH) if broken else label for label in self.labels]
+        labels = [plain_text(label) for label in self.labels]
+        turned = _too_wide(labels, _width(self.ax_))
+        broken = turned and _width(self.ax_) > _TWO_LINES * len(labels)
+        lines = [fill(label, _LINE_WIDTH) if broken else label for label in labels]
         self.ax_.set_xticks(np.arange(len(lines)), lines)
         if turned:
             for tick in self.ax_.get_xticklabels():
@@ -233,7 +235,7 @@ class BinningDisplay:
             np.arange(len(evidence)), evidence, "o-", color="black", markeredgecolor="white"
         )
         most = max(1.0, 1.1 * float(np.abs(evidence).max()))  # no evidence is in the middle
-        axes.set(ylim=(-most, most), ylabel=f"weight of evidence for {name}")
+        axes.set(ylim=(-most, most), ylabel=f"weight of evidence for {plain_text(name, 30)}")
         axes.axhline(0.0, color="black", linewidth=0.8, linestyle=":")
         self.evidence_ax_ = axes
 

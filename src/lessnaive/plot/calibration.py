@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lessnaive.plot.axes import class_place, colours, new_axes, plain_text
+from lessnaive.plot.axes import class_place, colours, legend_name, new_axes, plain_text
 from lessnaive.validation.calibration import Reliability, curve_error, reliability
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class CalibrationDisplay:
                 marker="o",
                 markersize=4,
                 color=shade,
-                label=f"{plain_text(name, 30)} (error {error:.3f})",
+                label=f"{legend_name(name, 30)} (error {error:.3f})",
             )
             self.bands_[name] = self.ax_.fill_between(
                 found.predicted, found.low, found.high, color=shade, alpha=0.15, linewidth=0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive.models.logistic.problem import FittedLogistic
-from lessnaive.plot.axes import check_drawable, legend_beside, new_axes
+from lessnaive.plot.axes import check_drawable, legend_beside, new_axes, plain_text
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
 
 if TYPE_CHECKING:
@@ -172,9 +172,9 @@ class CoefficientsDisplay:
         self.points_: Line2D = self.ax_.plot(
             coefficients, places, "o", color="C0", markersize=5, label="model"
         )[0]
-        self.ax_.set_yticks(places, labels=list(self.names))
+        self.ax_.set_yticks(places, labels=[plain_text(name) for name in self.names])
         self.ax_.set_ylim(len(places) - 0.4, -0.6)
-        self.ax_.set(xlabel=f"coefficient per {self.unit}", title=self.title)
+        self.ax_.set(xlabel=f"coefficient per {self.unit}", title=plain_text(self.title))
         self.ax_.grid(axis="y", color="0.93")
         self.ax_.set_axisbelow(True)
         legend_beside(self.ax_)
@@ -182,6 +182,6 @@ class CoefficientsDisplay:
 
 
 def _new_axes(names: Sequence[str]) -> Axes:
-    labels = _CHARACTER * max(map(len, names), default=0)
+    labels = _CHARACTER * max((len(plain_text(name)) for name in names), default=0)
     width, height = min(5.5 + labels, 14.0), min(1.3 + 0.25 * len(names), 16.0)
     return new_axes("CoefficientsDisplay", width, height)

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lessnaive.models import GroupLassoNB
-from lessnaive.plot.axes import check_drawable, colours, legend_beside, mark_chosen, new_axes
+from lessnaive.plot.axes import (
+    check_drawable,
+    colours,
+    legend_beside,
+    legend_name,
+    mark_chosen,
+    new_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +127,7 @@ class GroupPathDisplay:
         self.figure_: Figure | SubFigure = self.ax_.figure
         shades = colours(norms.shape[1], cmap)
         self.lines_: list[Line2D] = [
-            self.ax_.plot(lam, norm, color=shade, label=name)[0]
+            self.ax_.plot(lam, norm, color=shade, label=legend_name(name))[0]
             for norm, shade, name in zip(norms.T, shades, self.names, strict=True)
         ]
         self.ax_.set(

@@ -14,8 +14,10 @@ from lessnaive.plot.axes import (
     check_drawable,
     colours,
     legend_beside,
+    legend_name,
     mark_chosen,
     new_axes,
+    plain_text,
     scale_penalties,
 )
 from lessnaive.plot.linear import choose_output, design_scale, is_naive_bayes
@@ -168,7 +170,7 @@ class LogisticPathDisplay:
         if self.chosen_ is not None:
             handles.append(self.chosen_)
         self.ax_.set(xlabel="penalty λ", ylabel=f"coefficient per {self.unit}")
-        self.ax_.set_title(self.title)
+        self.ax_.set_title(plain_text(self.title))
         self.ax_.set_title(self.target_name, loc="left", fontsize="small", color="0.35")
         self.ax_.set_title("maximum likelihood", loc="right", fontsize="small", color="0.35")
         self.legend_ = legend_beside(self.ax_, handles=handles)
@@ -186,7 +188,7 @@ class LogisticPathDisplay:
         self.targets_: list[Line2D] = []
         for place, name in enumerate(self.names):
             style = {"color": shades.get(place, "0.8"), "zorder": 2 if place in shades else 1}
-            line = self.ax_.plot(lams, coefficients[:, place], label=name, **style)[0]
+            line = self.ax_.plot(lams, coefficients[:, place], label=legend_name(name), **style)[0]
             dot = self.ax_.plot(lams[0], targets[place], "o", markersize=4, clip_on=False, **style)
             self.lines_.append(line)
             self.targets_.append(dot[0])

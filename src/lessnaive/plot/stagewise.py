@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive.models.stagewise.path import StagewisePath
 from lessnaive.models.stagewise.stagewise import StagewiseNB
-from lessnaive.plot.axes import check_drawable, import_pyplot
+from lessnaive.plot.axes import check_drawable, import_pyplot, legend_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +144,8 @@ class StagewisePathDisplay:
         for j in sorted(set(moved.tolist()) - set(named)):
             self._draw_level(j, shares[:, j], color="0.75", linewidth=0.8)
         for place, j in enumerate(named):
-            self._draw_level(j, shares[:, j], color=f"C{place}", label=self.names[j])
+            name = legend_name(self.names[j])
+            self._draw_level(j, shares[:, j], color=f"C{place}", label=name)
         self.levels_ax_.set(
             ylabel="share of the way to\nthe per-class estimate", ylim=(-0.03, 1.03)
         )

@@ -14,12 +14,15 @@ from lessnaive.plot.axes import (
     class_place,
     colours,
     legend_beside,
+    legend_name,
     new_axes,
     plain_text,
     term_place,
     write_cells,
 )
 from lessnaive.scorecard.terms.drawing import Bars, Curve, Drawing, HeatMap
+from lessnaive.scorecard.terms.wording import number_text
+from lessnaive.table import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +41,8 @@ _MOST_WRITTEN = 12
 _MOST_TICKS = 16
 # Names of many values are cut short.
 _LABEL_WIDTH = 40
+# Seconds of a day.
+_DAY = 86_400.0
 # Scores beyond are those of classes that a value rules out.
 _FARTHEST = 50.0
 
@@ -60,6 +65,8 @@ class TermDisplay:
         What it looks like, see ``Scorecard.drawing``.
     classes : array of shape (n_classes,)
         The classes.
+    kind : Kind, default=Kind.NUMBER
+        What the column of a curve holds: the numbers of dates are seconds since 1970.
 
     Attributes
     ----------
@@ -97,6 +104,7 @@ class TermDisplay:
     name: str
     drawing: Drawing
     classes: ArrayLike
+    kind: Kind = Kind.NUMBER
 
     @classmethod
     def from_estimator(
@@ -140,8 +148,12 @@ class TermDisplay:
         )
         card = estimator.scorecard_
         place = term_place(card, column)
+        term = card.terms[place]
         display = cls(
-            name=card.terms[place].name, drawing=card.drawing(place), classes=card.classes
+            name=term.name,
+            drawing=card.drawing(place),
+            classes=card.classes,
+            kind=card.schema.kinds[term.inputs[0]],
         )
         return display.plot(class_=class_, bands=bands, max_values=max_values, cmap=cmap, ax=ax)
 
@@ -238,7 +250,7 @@ class TermDisplay:
                 xerr=None if widths is None else widths[kept, c],
                 error_kw={"elinewidth": 1.0, "ecolor": "0.35"},
                 color=shade,
-                label=names[c],
+                label=legend_name(names[c]),
             )
             self.bars_.append(bars)
         self.ax_.axvline(0.0, color="0.3", linewidth=0.8)
@@ -262,7 +274,9 @@ class TermDisplay:
         low, high = float(drawn.x[0]), float(drawn.x[-1])
         beside = high + 0.06 * (high - low)
         for c, shade in zip(shown, shades, strict=True):
-            self.lines_ += self.ax_.plot(drawn.x, scores[:, c], color=shade, label=names[c])
+            self.lines_ += self.ax_.plot(
+                drawn.x, scores[:, c], color=shade, label=legend_name(names[c])
+            )
             if widths is not None:
                 band = self.ax_.fill_between(
                     drawn.x,
@@ -290,7 +304,21 @@ class TermDisplay:
                 va="top",
                 fontsize="x-small",
             )
+        self._set_ticks(low, high)
         self._draw_counts(drawn, low, high)
+
+    def _set_ticks(self, low: float, high: float) -> None:
+        """Set ticks below the curve alone; those of times are days, where it spans some."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_.set_xlim(self.ax_.get_xlim())
+        if not self.kind.is_time:
+            self.ax_.set_xticks([tick for tick in self.ax_.get_xticks() if low <= tick <= high])
+            return
+        unit = _DAY if high - low > 2 * _DAY else 1.0
+        found = MaxNLocator(5, integer=True).tick_values(low / unit, high / unit)
+        ticks = [unit * tick for tick in found if low <= unit * tick <= high]
+        self.ax_.set_xticks(ticks, [number_text(tick, self.kind) for tick in ticks])
 
     def _draw_counts(self, drawn: Curve, low: float, high: float) -> None:
         """Draw how dense the rows are, in grey at the bottom."""

@@ -15,8 +15,10 @@ from lessnaive.plot.axes import (
     check_drawable,
     class_place,
     legend_beside,
+    legend_name,
     mark_chosen,
     new_axes,
+    plain_text,
     scale_penalties,
 )
 
@@ -118,7 +120,7 @@ class PathDisplay:
             columns=names,
             target=SHRINK_TO[estimator.shrink_to],
             chosen=estimator.l1_,
-            title=f"weights for {classes[place]} at l2 = {estimator.l2_:g}",
+            title=f"weights for {plain_text(classes[place], 30)} at l2 = {estimator.l2_:g}",
         )
         return display.plot(n_names=n_names, ax=ax)
 
@@ -165,7 +167,7 @@ class PathDisplay:
                 color=colours[place],
                 marker=marker,
                 zorder=2 if place in named else 1,
-                label=name if place in named else None,
+                label=legend_name(name) if place in named else None,
             )[0]
             for place, name in enumerate(self.columns)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from lessnaive._version import __version__
 from lessnaive.reporting.problems import Problem
 from lessnaive.scorecard import Scorecard
+from lessnaive.scorecard.terms import GROUPS
 from lessnaive.validation.measuring import training_weight
 
 __all__ = ["counted", "cut", "model_card", "summary"]
@@ -58,11 +60,12 @@ def summary(
     list of str
     """
     classes, terms = card.classes.tolist(), card.terms
-    n_pairs = sum(len(term.inputs) > 1 for term in terms)
+    n_columns = Counter(len(term.inputs) for term in terms)
     used = len({place for term in terms for place in term.inputs})
     rows = training_weight(card)
     learned = "" if rows is None else f", learned from {counted(rows, 'row')}"
-    pairs = f" and {counted(n_pairs, 'pair')} of them" if n_pairs else ""
+    groups = [f"{counted(n_columns[k], word)} of them" for k, word in GROUPS if n_columns[k]]
+    pairs = "".join(f" and {group}" for group in groups)
     out = [
         f"{card.model} tells {counted(len(classes), 'class')} apart ({listed(classes)}) by "
         f"{counted(used, 'column')}{pairs}{learned}."

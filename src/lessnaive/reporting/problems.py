@@ -100,10 +100,7 @@ def find_problems(
 
 def _counts(term: Term) -> Floats | None:
     """Rows by code and class, of a term of one column that keeps them."""
-    counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
-    if len(term.inputs) > 1 or counts.ndim != 2 or len(counts) <= term.codes().n_codes:
-        return None
-    return counts if term.codes().n_codes > 1 else None
+    return term.counts_by_code() if len(term.inputs) == 1 else None
 
 
 def _entropy(shares: Floats) -> float:
@@ -181,10 +178,9 @@ def _identifiers(card: Scorecard, table: Table | None) -> Iterator[Problem]:
 
 def _missing_in_training(card: Scorecard) -> Iterator[Problem]:
     for term in card.terms:
-        counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
-        if len(term.inputs) > 1 or counts.ndim != 2 or not counts.any():
+        if len(term.inputs) > 1 or term.counts is None or not term.counts.any():
             continue
-        share = float(counts[0].sum() / counts.sum())
+        share = float(term.counts[0].sum() / term.counts.sum())
         if share >= _OFTEN_MISSING:
             yield _often_missing(term.name, share, "training rows")
 
@@ -292,10 +288,9 @@ def _go_together(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
 
 def _rare_classes(card: Scorecard) -> Iterator[Problem]:
     for term in card.terms:
-        counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
-        if not counts.any():
+        if term.counts is None or not term.counts.any():
             continue
-        sizes = counts.reshape(-1, len(card.classes)).sum(axis=0)
+        sizes = term.counts.reshape(-1, len(card.classes)).sum(axis=0)
         for label, size in zip(card.classes.tolist(), sizes.tolist(), strict=True):
             if size < _FEW_ROWS:
                 text = f"{size:,.6g} training rows are of it: what is said of it rests on few rows."

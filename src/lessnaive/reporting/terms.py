@@ -160,10 +160,9 @@ def _most_typical(column: Column, *, categorical: bool) -> Any:
 
 def _counted(term: Term, card: Scorecard) -> Any:
     """Return what the counts of a term say is frequent: a value, or the middle of the rows."""
-    encoding = term.codes()
-    counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
-    known = counts.ndim == 2 and len(counts) > encoding.n_codes
-    rows = counts[1 : 1 + encoding.n_codes].sum(axis=1) if known else np.ones(encoding.n_codes)
+    encoding, counts = term.codes(), term.counts_by_code()
+    n_codes = encoding.n_codes
+    rows = np.ones(n_codes) if counts is None else counts[1 : 1 + n_codes].sum(axis=1)
     if isinstance(encoding, Values):
         code = int(rows.argmax())
         return encoding.groups[code][0] if isinstance(encoding, Groups) else encoding.levels[code]

@@ -1,6 +1,6 @@
 """What a fitted model is: intercepts, and a table or a curve of scores for each column."""
 
-from lessnaive.scorecard.averages import TermAverages
+from lessnaive.scorecard.average_row import TermAverages
 from lessnaive.scorecard.card import Scorecard
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.points import Points
@@ -11,6 +11,7 @@ from lessnaive.scorecard.terms import (
     QuadraticTerm,
     TableTerm,
     Term,
+    TripleTerm,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "TableTerm",
     "Term",
     "TermAverages",
+    "TripleTerm",
 ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
-from lessnaive.scorecard.averages import (
+from lessnaive.scorecard.average_row import (
     TermAverages,
     TypicalValues,
     averages_by_part,

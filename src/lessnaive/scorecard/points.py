@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.scorecard.terms import Term
-from lessnaive.scorecard.terms.base import LabelledCells
+from lessnaive.scorecard.terms.views import LabelledCells
 from lessnaive.table.making import Backend, make_frame
 
 __all__ = ["Points"]

@@ -260,12 +260,7 @@ class Solver(ABC):
 
     @abstractmethod
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         """Minimize until it is time to stop."""
 

@@ -71,12 +71,7 @@ class _Descent(Solver):
         """Whether to stop, given half the decrease that the direction promises, squared."""
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)

@@ -63,12 +63,7 @@ class LBFGS(Solver):
         return None
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         run = _Run(loss, penalty, Point.at(start, loss, penalty))
         self._note(history, run.best, 0.0)

@@ -72,24 +72,14 @@ class NewtonCG(Solver):
         return None
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)
         return self.go_on(loss, penalty, point, stopping, history)
 
     def go_on(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        point: Point,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, point: Point, stopping: Stopping, history: History
     ) -> Solution:
         """Minimize from a point that the history knows already."""
         assert isinstance(loss, Curvature)

@@ -107,12 +107,7 @@ class ProxNewton(Solver):
         return None
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         assert isinstance(loss, Curvature)
         assert isinstance(penalty, ElasticNet)
@@ -156,12 +151,7 @@ class ProxNewton(Solver):
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 
     def _go_on(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        point: Point,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, point: Point, stopping: Stopping, history: History
     ) -> Solution:
         """Leave the rest to a solver that needs no matrix."""
         n_iter = len(history.objective) - 1

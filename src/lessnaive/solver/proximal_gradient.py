@@ -92,12 +92,7 @@ class ISTA(_ProximalGradient):
     """
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         first = step = self._first_step(loss, penalty)
         point = Point.at(start, loss, penalty)
@@ -147,12 +142,7 @@ class FISTA(_ProximalGradient):
         self.adaptive_restart = adaptive_restart
 
     def _minimize(
-        self,
-        loss: Loss,
-        penalty: Penalty,
-        start: Floats,
-        stopping: Stopping,
-        history: History,
+        self, loss: Loss, penalty: Penalty, start: Floats, stopping: Stopping, history: History
     ) -> Solution:
         first = step = self._first_step(loss, penalty)
         best = point = ahead = Point.at(start, loss, penalty)

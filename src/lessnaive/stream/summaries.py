@@ -256,10 +256,7 @@ class StreamStatistics:
         seen = np.flatnonzero(self.class_count)
         if self.fixed or len(seen) == len(self.classes):
             return self.columns
-        return [
-            column if isinstance(column, SumsByClass) else column.of_classes(seen)
-            for column in self.columns
-        ]
+        return [column.of_classes(seen) for column in self.columns]
 
     def _add(self, parameters: StreamParameters, batch: Batch) -> None:
         weights, decay = batch.decayed()

@@ -186,15 +186,22 @@ def _arrow_nan(kind: Any) -> Any:
     """Return NaN as a scalar of Arrow, which imports pandas to make one of a Python float."""
     import pyarrow as pa
 
-    memory = pa.py_buffer(np.array([np.nan], dtype=kind.to_pandas_dtype()))
+    memory = pa.py_buffer(np.array([np.nan], dtype=_arrow_dtype(kind)))
     return pa.Array.from_buffers(kind, 1, [None, memory])[0]
+
+
+def _arrow_dtype(kind: Any) -> np.dtype[Any]:
+    """Return a type of numbers of Arrow, whose older versions import pandas to tell it."""
+    import pyarrow as pa
+
+    return np.dtype(f"f{kind.bit_width // 8}" if pa.types.is_floating(kind) else str(kind))
 
 
 def _arrow_memory(values: Any) -> NDArray[Any]:
     """Return numbers of Arrow without gaps as an array."""
     whole = values.combine_chunks() if hasattr(values, "combine_chunks") else values
     parts = whole.chunks if hasattr(whole, "chunks") else [whole]
-    dtype = np.dtype(whole.type.to_pandas_dtype())
+    dtype = _arrow_dtype(whole.type)
     arrays = [
         np.frombuffer(part.buffers()[1], dtype, part.offset + len(part))[part.offset :]
         for part in parts

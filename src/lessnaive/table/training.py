@@ -33,6 +33,10 @@ __all__ = [
 S = TypeVar("S")
 
 
+# Weights of all rows together are no smaller where they are squared.
+_LEAST_WEIGHT = 1e-100
+
+
 @dataclass(frozen=True)
 class Training:
     """Everything that a supervised ``fit`` is given.
@@ -61,6 +65,15 @@ class Training:
     def total_weight(self) -> float:
         """The sum of the weights, or the number of rows that have none."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
+
+    def check_total_weight(self) -> None:
+        """Refuse weights whose sum, or its inverse, has no square that is an ordinary number."""
+        total = self.total_weight
+        if not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
+            raise ValueError(
+                f"sample_weight adds up to {total:.3g}, which is too small or too large to compute "
+                "with: scale the weights to a mean near 1."
+            )
 
     def total(self, function: Callable[[Training], S], merge: Callable[[S, S], S]) -> S:
         """Return a sum over the rows, which are all here; a table in parts merges those of its own.

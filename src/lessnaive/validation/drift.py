@@ -29,7 +29,7 @@ class Drift(NamedTuple):
     name : str
         The column, or the columns of a pair.
     missing_before, missing : float
-        Share of missing values in the training rows and now.
+        Share of missing values in the training rows, NaN where the model does not know it, and now.
     unseen : float
         Share of values that no training row had.
     stability : float or None
@@ -59,7 +59,7 @@ def measure_drift(scorecard: Scorecard, X: Any, weights: Floats | None) -> list[
     scorecard : Scorecard
         The model.
     X : table
-        The rows of now.
+        The rows to compare.
     weights : array of shape (n_rows,) or None
         Their weights.
 
@@ -79,7 +79,7 @@ def measure_drift(scorecard: Scorecard, X: Any, weights: Floats | None) -> list[
         out.append(
             Drift(
                 term.name,
-                float(before[0] / max(before.sum(), 1e-300)),
+                float(before[0] / np.maximum(before.sum(), 1e-300)),
                 float(now[0] / now.sum()),
                 float(now[-1] / now.sum()),
                 index,
@@ -89,9 +89,9 @@ def measure_drift(scorecard: Scorecard, X: Any, weights: Floats | None) -> list[
 
 
 def _count(term: Term, columns: list[Column], rows: Floats) -> _Shares:
-    """Weight of the training rows and of the rows of now, by code of a term."""
-    encoding, counts = term.codes(), np.asarray(term.counts)  # type: ignore[attr-defined]
-    if counts.ndim == 2 and len(counts) > encoding.n_codes > 1:
+    """Weight of the training rows and of the rows to compare, by code of a term."""
+    encoding, counts = term.codes(), term.counts_by_code()
+    if counts is not None:
         codes = encoding.codes(columns[0]).astype(np.int64)
         now_by_code = np.bincount(codes, rows, minlength=encoding.n_codes + 2).astype(np.float64)
         before = np.zeros(encoding.n_codes + 2)
@@ -103,10 +103,10 @@ def _count(term: Term, columns: list[Column], rows: Floats) -> _Shares:
     for column in columns:
         missing |= is_missing(column)
     now: Floats = np.array([rows[missing].sum(), rows[~missing].sum(), 0.0])
-    gaps = counts[0].sum()
-    if counts.ndim == 3:  # a pair, whose first row and column are for missing values
-        gaps += counts[1:, 0].sum()
-    return _Shares(np.array([gaps, counts.sum() - gaps, 0.0]), now, False)
+    if term.counts is None:
+        return _Shares(np.full(3, np.nan), now, False)
+    there = term.counts[(slice(1, None),) * (term.counts.ndim - 1)].sum()
+    return _Shares(np.array([term.counts.sum() - there, there, 0.0]), now, False)
 
 
 def _merged(before: Floats, now: Floats) -> tuple[Floats, Floats]:
@@ -136,7 +136,7 @@ def stability_index(before: Floats, now: Floats) -> float:
     .. math::
         \sum_b (q_b - p_b) \log(q_b / p_b)
 
-    with p the shares before and q those of now, of each bin b. Half a row is added to each bin, so
+    with p the shares before and q those now, of each bin b. Half a row is added to each bin, so
     that an empty one is no infinity, and the bins beyond the 20 largest of before count as one.
 
     Parameters

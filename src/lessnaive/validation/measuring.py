@@ -59,8 +59,8 @@ def measure(
 def training_shares(scorecard: Scorecard) -> NDArray[np.float64]:
     """Shares of the classes in the training rows, by the counts of a term; else the priors."""
     for term in scorecard.terms:
-        counts = np.asarray(term.counts).reshape(-1, len(scorecard.classes)).sum(axis=0)  # type: ignore[attr-defined]
-        if counts.sum() > 0:
+        if term.counts is not None and term.counts.any():
+            counts = term.counts.reshape(-1, len(scorecard.classes)).sum(axis=0)
             return np.asarray(counts / counts.sum())
     shares = np.exp(scorecard.intercept - scorecard.intercept.max())
     return np.asarray(shares / shares.sum())
@@ -69,7 +69,6 @@ def training_shares(scorecard: Scorecard) -> NDArray[np.float64]:
 def training_weight(card: Scorecard) -> float | None:
     """Return the weight of the rows that a model was learned from, if its counts tell."""
     for term in card.terms:
-        counts = np.asarray(getattr(term, "counts", np.empty(0)), dtype=np.float64)
-        if counts.any():
-            return float(counts.sum())
+        if term.counts is not None and term.counts.any():
+            return float(term.counts.sum())
     return None

@@ -15,7 +15,13 @@ from lessnaive.cli.dialect import Dialect
 from lessnaive.cli.display import Display, counted, printable
 from lessnaive.cli.errors import InputError
 from lessnaive.cli.estimators import STREAM_LEARNERS
-from lessnaive.cli.options import Learning, output_option, streaming_options, tables_options
+from lessnaive.cli.options import (
+    Learning,
+    number_option,
+    output_option,
+    streaming_options,
+    tables_options,
+)
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.streaming.batches import Tables
 from lessnaive.cli.streaming.checkpoint import Checkpoints, State
@@ -42,30 +48,17 @@ __all__ = ["stream_command"]
     metavar="FOLDER",
     help="Where to keep what was learned so far; the same command, given again, goes on there.",
 )
-@click.option(
+@number_option(
     "--every",
-    type=click.IntRange(min=1),
+    "Number of rows from one checkpoint to the next, rounded up to whole batches.",
     default=100_000,
-    show_default=True,
-    metavar="N",
-    help="Number of rows from one checkpoint to the next, rounded up to whole batches.",
 )
 @click.option("--restart", is_flag=True, help="Begin anew, whatever checkpoint there is.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of rows that are predicted and then learned together.",
+@number_option(
+    "--batch-size", "Number of rows that are predicted and then learned together.", default=1000
 )
-@click.option(
-    "--window",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="About how many of the last rows the recent measures speak of.",
+@number_option(
+    "--window", "About how many of the last rows the recent measures speak of.", default=10_000
 )
 @click.option(
     "--curve",

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.additive.basis import Curve, Levels, NumericPiece, PairCells, bin_codes
+from lessnaive.models.additive.basis import CrossCells, Curve, Levels, NumericPiece, bin_codes
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design
 from lessnaive.models.additive.monotone import without_rounding
 from lessnaive.models.additive.pair_models import BoostedPairs
 from lessnaive.models.additive.scores import centred
-from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm
+from lessnaive.scorecard import PairTerm, PiecewiseTerm, TableTerm, TripleTerm
 from lessnaive.scorecard.terms import Term
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 from lessnaive.table import Value
@@ -22,7 +23,7 @@ from lessnaive.table import Value
 __all__ = ["Assembly"]
 
 Floats = NDArray[np.float64]
-Pair = tuple[int, int]
+Group = tuple[int, ...]
 
 # Passes that take what belongs to one column out of a table of two.
 _PURIFYING = 20
@@ -42,7 +43,7 @@ class Assembly:
         self.intercept = np.zeros(inputs.n_classes)
         self._curves: dict[int, list[Curve]] = {}
         self._tables: dict[int, Floats] = {}
-        self._pairs: dict[Pair, list[tuple[tuple[Encoding, Encoding], Floats]]] = {}
+        self._groups: dict[Group, list[tuple[tuple[Encoding, ...], Floats]]] = {}
         for column in inputs.columns:
             if isinstance(column, Categories):
                 shape = (len(column.levels) + 1, inputs.n_classes)
@@ -61,9 +62,9 @@ class Assembly:
         scores = weight * centred(parameters)
         self.intercept += scores[-1]
         for piece, part in zip(design.pieces, design.parts(scores), strict=True):
-            if isinstance(piece, PairCells):
-                a, b = piece.columns
-                self._add_pair(coarse[a], coarse[b], part.reshape(*piece.sizes, -1))
+            if isinstance(piece, CrossCells):
+                own = [coarse[j] for j in piece.columns]
+                self._add_cells(own, part.reshape(*piece.sizes, -1))
             elif isinstance(piece, Levels):
                 self._tables[piece.column] += part
             elif isinstance(piece, NumericPiece):
@@ -77,17 +78,17 @@ class Assembly:
         for (a, b), table in boosted.pairs.items():
             first, second = boosted.coarse[a], boosted.coarse[b]
             scores = weight * centred(table).reshape(first.size, second.size, -1)
-            self._add_pair(first, second, scores)
+            self._add_cells([first, second], scores)
 
     def terms(self) -> list[Term]:
-        """Return a term for each column, then one for each pair."""
+        """Return a term for each column, then one for each pair and for each triple."""
         out: list[Term] = []
         for column in self._inputs.columns:
             if isinstance(column, Categories):
                 out.append(self._category_term(column))
             else:
                 out.append(self._number_term(column))
-        return out + [self._pair_term(pair) for pair in self._pairs]
+        return out + [self._cross_term(group) for group in sorted(self._groups, key=len)]
 
     def _add_steps(self, column: Coarse, table: Floats) -> None:
         """Add scores of the codes of a coarse column."""
@@ -102,22 +103,17 @@ class Assembly:
         codes = [0, *(encoding.code_of[level] for level in own.levels)]
         self._tables[column.place] += table[codes]
 
-    def _add_pair(self, first: Coarse, second: Coarse, table: Floats) -> None:
-        """Add a table of two columns; what belongs to one of them alone goes there."""
-        counts = self._cell_counts(first.codes, second.codes, table.shape[:2])
-        rest, by_first, by_second = _purified(table, counts)
-        self._add_steps(first, by_first)
-        self._add_steps(second, by_second)
-        pair = (first.place, second.place)
-        encodings = (first.encoding, second.encoding)
-        self._pairs.setdefault(pair, []).append((encodings, rest))
-
-    def _cell_counts(
-        self, first: NDArray[np.uint8], second: NDArray[np.uint8], shape: tuple[int, ...]
-    ) -> Floats:
-        cells = first.astype(np.intp) * shape[1] + second
-        counts = np.bincount(cells, self._inputs.weights, minlength=shape[0] * shape[1])
-        return counts.reshape(shape).astype(np.float64)
+    def _add_cells(self, columns: Sequence[Coarse], table: Floats) -> None:
+        """Add a table of several columns; what belongs to one of them alone goes there."""
+        shape = table.shape[:-1]
+        cells = np.ravel_multi_index([column.codes for column in columns], shape)
+        counts = np.bincount(cells, self._inputs.weights, minlength=math.prod(shape))
+        rest, of_columns = _purified(table, counts.reshape(shape).astype(np.float64))
+        for column, own in zip(columns, of_columns, strict=True):
+            self._add_steps(column, own)
+        group = tuple(column.place for column in columns)
+        encodings = tuple(column.encoding for column in columns)
+        self._groups.setdefault(group, []).append((encodings, rest))
 
     def _class_counts(self, codes: NDArray[np.integer], size: int) -> Floats:
         inputs = self._inputs
@@ -151,45 +147,42 @@ class Assembly:
         sign = int(self._inputs.signs[place])
         return without_rounding(term, sign) if sign else term
 
-    def _pair_term(self, pair: Pair) -> Term:
-        parts = self._pairs[pair]
-        columns = [self._inputs.columns[place] for place in pair]
-        encodings = (_finest([part[0][0] for part in parts]), _finest([p[0][1] for p in parts]))
-        shape = (encodings[0].n_codes + 2, encodings[1].n_codes + 2, self._inputs.n_classes)
+    def _cross_term(self, group: Group) -> Term:
+        parts = self._groups[group]
+        columns = [self._inputs.columns[place] for place in group]
+        encodings = tuple(map(_finest, zip(*(own for own, _ in parts), strict=True)))
+        shape = (*(own.n_codes + 2 for own in encodings), self._inputs.n_classes)
         scores = np.zeros(shape)
+        seen = (slice(-1),) * len(group)
         for own, table in parts:
-            first, second = (
-                _codes_in(fine, coarse) for fine, coarse in zip(encodings, own, strict=True)
-            )
-            scores[:-1, :-1] += table[np.ix_(first, second)]
-        a, b = (
-            _codes_of(encoding, column) for encoding, column in zip(encodings, columns, strict=True)
-        )
-        counts = self._class_counts(a.astype(np.intp) * shape[1] + b, shape[0] * shape[1])
-        counts = counts.reshape(shape)
-        # Missing adds nothing where there were no gaps.
-        scores[0] *= counts[0].any()
-        scores[:, 0] *= counts[:, 0].any()
-        name = f"{columns[0].name} & {columns[1].name}"
-        return PairTerm(name, pair, encodings, scores, counts)
+            scores[seen] += table[np.ix_(*map(_codes_in, encodings, own))]
+        cells = np.ravel_multi_index(list(map(_codes_of, encodings, columns)), shape[:-1])
+        counts = self._class_counts(cells, math.prod(shape[:-1])).reshape(shape)
+        for axis in range(len(group)):  # missing adds nothing where there were no gaps
+            if not counts.take(0, axis).any():
+                np.moveaxis(scores, axis, 0)[0] = 0.0
+        name = " & ".join(column.name for column in columns)
+        kind = PairTerm if len(group) == 2 else TripleTerm
+        return kind(name, group, encodings, scores, counts)
 
 
-def _purified(table: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return what is left of a table, and what belongs to its rows and to its columns alone.
+def _purified(table: Floats, counts: Floats) -> tuple[Floats, list[Floats]]:
+    """Return what is left of a table, and what belongs to each of its columns alone.
 
-    Their sum is the table; what is left has mean 0 in each row and column, over the training rows.
+    Their sum is the table; what is left has mean 0 for each value of a column, over the training
+    rows.
     """
-    rest = table.copy()
-    first, second = counts.sum(axis=1)[:, None], counts.sum(axis=0)[:, None]
-    by_first, by_second = np.zeros_like(table[:, 0]), np.zeros_like(table[0])
+    rest, n = table.copy(), counts.ndim
+    totals = [counts.sum(axis=tuple(k for k in range(n) if k != axis)) for axis in range(n)]
+    out = [np.zeros((size, table.shape[-1])) for size in counts.shape]
     for _ in range(_PURIFYING):
-        means = np.einsum("ab,abk->ak", counts, rest) / np.where(first > 0, first, 1.0)
-        by_first += means
-        rest -= means[:, None]
-        means = np.einsum("ab,abk->bk", counts, rest) / np.where(second > 0, second, 1.0)
-        by_second += means
-        rest -= means
-    return rest, by_first, by_second
+        for axis, total in enumerate(totals):
+            others = tuple(k for k in range(n) if k != axis)
+            means = (counts[..., None] * rest).sum(axis=others)
+            means /= np.where(total > 0, total, 1.0)[:, None]
+            out[axis] += means
+            rest -= np.expand_dims(means, others)
+    return rest, out
 
 
 def _finest(encodings: Sequence[Encoding]) -> Encoding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from lessnaive.models.additive.columns import Codes, Numbers, code_type
 __all__ = [
     "LARGEST_ON_A_CURVE",
     "Bins",
+    "CrossCells",
     "Curve",
     "Encoded",
     "Hat",
     "Levels",
     "Line",
     "NumericPiece",
-    "PairCells",
     "Piece",
     "bin_codes",
     "hat_of",
@@ -195,34 +196,36 @@ class Line(NumericPiece):
 
 
 @dataclass(frozen=True)
-class PairCells(Piece):
-    """One parameter per pair of codes of two columns that are coded already.
+class CrossCells(Piece):
+    """One parameter per combination of codes of several columns that are coded already.
 
     Attributes
     ----------
-    columns : pair of int
+    columns : tuple of int
         Places of the columns.
-    codes : pair of array
+    codes : tuple of array
         Codes of the rows.
-    sizes : pair of int
+    sizes : tuple of int
         Numbers of codes, the one for missing included.
     """
 
-    columns: tuple[int, int]
-    codes: tuple[Codes, Codes]
-    sizes: tuple[int, int]
+    columns: tuple[int, ...]
+    codes: tuple[Codes, ...]
+    sizes: tuple[int, ...]
     penalty: float = 1.0
 
     @property
     def size(self) -> int:  # type: ignore[override]
         """Number of parameters."""
-        return self.sizes[0] * self.sizes[1]
+        return math.prod(self.sizes)
 
     def encode(self, columns: Sequence[Any]) -> Encoded:
-        """Return the codes of the pairs."""
-        first, second = self.codes
-        cells = first.astype(code_type(self.size)) * code_type(self.size)(self.sizes[1]) + second
-        return Encoded(_CODED, self.size, cells.astype(code_type(self.size)), _NO_VALUES)
+        """Return the place of each row in a table with an axis for each column."""
+        kind = code_type(self.size)
+        cells = self.codes[0].astype(kind)
+        for codes, size in zip(self.codes[1:], self.sizes[1:], strict=True):
+            cells = (cells * kind(size) + codes).astype(kind)
+        return Encoded(_CODED, self.size, cells, _NO_VALUES)
 
 
 def bin_codes(column: Numbers, cuts: Floats) -> Codes:

@@ -19,11 +19,18 @@ from lessnaive.models.additive.members import (
     members_for,
     steps_and_line,
 )
-from lessnaive.models.additive.pair_choice import Pair, choose_pairs
-from lessnaive.models.additive.pair_models import BINS, LEVELS, boost_pairs, fit_tables
+from lessnaive.models.additive.pair_choice import Group, Pair, choose_pairs
+from lessnaive.models.additive.pair_models import (
+    BINS,
+    LEVELS,
+    Groups,
+    boost_pairs,
+    fit_tables,
+)
 from lessnaive.models.additive.path import FittedMember, Folds, fit_member
 from lessnaive.models.additive.scores import log_losses
 from lessnaive.models.additive.stacking import stack
+from lessnaive.models.additive.triple_choice import choose_triples
 from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
 
@@ -78,6 +85,7 @@ class Settings:
     """How the ensemble is learned: see LessNaiveClassifier."""
 
     pairs: int
+    triples: int
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -90,6 +98,7 @@ class Ensemble:
     assembly: Assembly
     members: list[MemberReport]
     pairs: list[Pair]
+    triples: list[Group]
     log_loss: float | None
     solutions: list[Solution]
 
@@ -157,7 +166,7 @@ def fit_ensemble(
         reports = [
             MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, shares, strict=True)
         ]
-        return Ensemble(assembly, reports, [], None, solutions)
+        return Ensemble(assembly, reports, [], [], None, solutions)
     judge = _Judge(some, folds)
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, shares)
@@ -169,12 +178,13 @@ def fit_ensemble(
         assembly.add_design(member.design, member.solution.parameters, float(weight))
         reports.append(MemberReport(member.name, member.penalty, float(weight), judge.loss(scores)))
     if with_pairs is None:
-        return Ensemble(assembly, reports, [], judge.loss(honest), solutions)
+        return Ensemble(assembly, reports, [], [], judge.loss(honest), solutions)
     with_pairs.add_to(assembly)
     return Ensemble(
         assembly,
         reports + with_pairs.reports,
         with_pairs.pairs,
+        with_pairs.triples,
         with_pairs.log_loss,
         [*solutions, with_pairs.solution],
     )
@@ -195,6 +205,7 @@ def _covered(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds]:
 class _WithPairs:
     weights: Floats
     pairs: list[Pair]
+    triples: list[Group]
     reports: list[MemberReport]
     log_loss: float
     solution: Solution
@@ -212,7 +223,11 @@ def _add_pairs(
 ) -> _WithPairs | None:
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
     few_rows = judge.weights.sum() < _FEWEST_ROWS
-    if not settings.pairs or few_rows or not 2 <= len(inputs.columns) <= MANY_COLUMNS:
+    if (
+        not (settings.pairs or settings.triples)
+        or few_rows
+        or not 2 <= len(inputs.columns) <= MANY_COLUMNS
+    ):
         return None
     scores = np.zeros((some.n_rows, some.n_classes))
     scores[judge.rows] = together
@@ -222,17 +237,22 @@ def _add_pairs(
     pieces = main_pieces(inputs, steps_and_line)
     mains = (pieces, encode(pieces, some))
 
-    def chosen(rows: Rows) -> list[Pair]:
-        return choose_pairs(some, rows[judged[rows]], scores, coarse, mains, settings.pairs)
+    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
+        learned = (some, rows[judged[rows]], scores, coarse, mains)
+        pairs = choose_pairs(*learned, settings.pairs)
+        return pairs, choose_triples(*learned, pairs, settings.triples)
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
-    *of_folds, pairs = side_by_side(chosen, tasks, settings.n_jobs)
-    if not pairs:
+    *of_folds, (pairs, triples) = side_by_side(chosen, tasks, settings.n_jobs)
+    if not (pairs or triples):
         return None
+    choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
+    if triples:
+        choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
     tables = fit_tables(
-        inputs, some, folds, mains, of_folds, pairs, tol=settings.tol, max_iter=settings.max_iter
+        inputs, some, folds, mains, choices, tol=settings.tol, max_iter=settings.max_iter
     )
-    trees = boost_pairs(inputs, some, folds, of_folds, pairs)
+    trees = boost_pairs(inputs, some, folds, [own for own, _ in of_folds], pairs)
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
@@ -250,7 +270,8 @@ def _add_pairs(
         MemberReport("tables", tables.penalty, float(weights[1]), judge.loss(held_out[1])),
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
-    return _WithPairs(weights, pairs, reports, judge.loss(with_pairs), tables.solution, add_to)
+    loss, triples = judge.loss(with_pairs), tables.triples
+    return _WithPairs(weights, pairs, triples, reports, loss, tables.solution, add_to)
 
 
 def _pays(gains: Floats, weights: Floats, loss: float) -> bool:

@@ -79,6 +79,9 @@ class LessNaiveClassifier(ScorecardClassifier):
     ----------
     pairs : int, default=20
         At most so many pairs of columns; 0 for a model that is purely additive.
+    triples : int, default=0
+        At most so many triples of columns, each with five values at most, where rules of three
+        columns may decide. They are looked for and used as pairs are.
     categorical_features : "from_dtype", "all", or names, positions or a mask, default="from_dtype"
         Columns that are categorical; by default those of text, categories, booleans and objects.
     monotonic_cst : dict of names, array-like of shape (n_features,) or None, default=None
@@ -111,13 +114,15 @@ class LessNaiveClassifier(ScorecardClassifier):
     classes_ : array of shape (n_classes,)
         The classes.
     scorecard_ : Scorecard
-        The fitted model: a term for each column, then one for each pair.
+        The fitted model: a term for each column, then one for each pair and for each triple.
     importances_ : array of shape (n_terms,)
         For each term of the scorecard, the mean absolute contribution to the score, relative to the
         mean of the term over the training rows; the mean is over training rows and classes, with
         scores centred over the classes.
     pairs_ : list of pairs of names
         The columns of each pair, the strongest first.
+    triples_ : list of triples of names
+        The columns of each triple, the strongest first.
     members_ : list of MemberReport
         What each of the models contributed: name, penalty, weight in the sum, and log-loss on
         held-out rows. With pairs, "tables" and "trees" are among them.
@@ -153,6 +158,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     _learns_from_parts = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "pairs": [Interval(Integral, 0, None, closed="left")],
+        "triples": [Interval(Integral, 0, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype", "all"}), "array-like", None],
         "monotonic_cst": [dict, "array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -165,6 +171,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     }
 
     pairs_: list[tuple[str, str]]
+    triples_: list[tuple[str, str, str]]
     members_: list[MemberReport]
     cv_log_loss_: float | None
     n_iter_: int
@@ -174,6 +181,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         self,
         *,
         pairs: int = 20,
+        triples: int = 0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Mapping[str, int] | ArrayLike | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -185,6 +193,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         max_iter: int = 100,
     ) -> None:
         self.pairs = pairs
+        self.triples = triples
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
@@ -239,7 +248,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         empty = [column.name for column in inputs.columns if column.is_empty]
         warn_of_empty(empty, len(inputs.columns))
         tol = self.tol * (_FINER if inputs.n_rows <= _FEW_ROWS else 1.0)
-        settings = Settings(self.pairs, tol, self.max_iter, self.n_jobs)
+        settings = Settings(self.pairs, self.triples, tol, self.max_iter, self.n_jobs)
         total = len(MEMBERS) * (len(PENALTIES) + 1)
         with progress("fits", total, bool(self.verbose)) as step:
             found = fit_ensemble(inputs, folds, settings, step)
@@ -253,6 +262,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         self._scorecard = scorecard
         names = training.schema.names
         self.pairs_ = [(names[a], names[b]) for a, b in found.pairs]
+        self.triples_ = _triples_of(scorecard)
         self.members_ = found.members
         self.cv_log_loss_ = found.log_loss
         self.n_iter_ = max(solution.n_iter for solution in found.solutions)
@@ -287,6 +297,7 @@ class LessNaiveClassifier(ScorecardClassifier):
             if len(pair) != 2:
                 raise item.error(f"expected two names of columns, got {len(pair)}")
             self.pairs_.append(pair)
+        self.triples_ = _triples_of(scorecard)
         self.members_ = [MemberReport.from_plain(item) for item in fields["members"].items()]
         node = fields["cv_log_loss"]
         self.cv_log_loss_ = None if node.is_null() else node.number(0.0)
@@ -309,6 +320,15 @@ class LessNaiveClassifier(ScorecardClassifier):
             there = np.sort(rng.choice(there, _MOST_JUDGED, replace=False))
         folds = split_rows(n_folds, labels[there], self.random_state)
         return [(there[train], there[test]) for train, test in folds]
+
+
+def _triples_of(scorecard: Scorecard) -> list[tuple[str, str, str]]:
+    """Return the names of the columns of terms of three columns."""
+    names = scorecard.schema.names
+    return [
+        (names[a], names[b], names[c])
+        for a, b, c in (term.inputs for term in scorecard.terms if len(term.inputs) == 3)
+    ]
 
 
 def _present(training: Training, folds: Folds) -> tuple[Training, Folds]:

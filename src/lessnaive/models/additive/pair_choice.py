@@ -9,31 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.models.additive.basis import Encoded, PairCells, Piece
+from lessnaive.models.additive.basis import CrossCells, Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.scores import softmax_logs
 
-__all__ = ["choose_pairs", "pair_pieces"]
+__all__ = [
+    "CANDIDATES",
+    "Group",
+    "Pair",
+    "choose_pairs",
+    "cross_pieces",
+    "derivatives",
+    "information",
+    "strongest",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Pair = tuple[int, int]
+Group = tuple[int, ...]
 
 # Columns that take part; of more, those that say most about the class alone.
 _MOST_COLUMNS = 60
-# So many times the wanted pairs are fitted together, of which the strongest are kept.
-_CANDIDATES = 8
+#: So many times the wanted pairs are fitted together, of which the strongest are kept.
+CANDIDATES = 8
 _TOL, _STEPS = 1e-4, 6
 
 
-def pair_pieces(pairs: Sequence[Pair], coarse: Sequence[Coarse]) -> list[PairCells]:
-    """Return a table for each pair of places."""
+def cross_pieces(groups: Sequence[Group], coarse: Sequence[Coarse]) -> list[CrossCells]:
+    """Return a table for each pair or triple of places."""
     return [
-        PairCells((a, b), (coarse[a].codes, coarse[b].codes), (coarse[a].size, coarse[b].size))
-        for a, b in pairs
+        CrossCells(
+            group, tuple(coarse[j].codes for j in group), tuple(coarse[j].size for j in group)
+        )
+        for group in groups
     ]
 
 
@@ -78,22 +90,53 @@ def choose_pairs(
         labels,
         weights,
         held_out[rows],
-        _CANDIDATES * n_pairs,
+        CANDIDATES * n_pairs,
         inputs.signs == 0,
     )
-    if len(candidates) <= n_pairs:
-        return candidates
-    tables = pair_pieces(candidates, coarse)
-    design = Design([*mains[0], *tables])
-    blocks = [*mains[1], *encode(tables, inputs)]
+    kept = strongest(inputs, rows, candidates, coarse, mains, n_pairs)
+    return [(a, b) for a, b in kept]
+
+
+def strongest(
+    inputs: Inputs,
+    rows: Rows,
+    candidates: Sequence[Group],
+    coarse: Sequence[Coarse],
+    others: tuple[Sequence[Piece], Sequence[Encoded]],
+    wanted: int,
+) -> list[Group]:
+    """Fit tables of all candidates together with other pieces, and return the strongest of them.
+
+    Strength is the weighted sum of squares of scores beyond those of fewer columns.
+    """
+    if len(candidates) <= wanted:
+        return list(candidates)
+    tables = cross_pieces(candidates, coarse)
+    design = Design([*others[0], *tables])
+    blocks = [*others[1], *encode(tables, inputs)]
     found = make_fit(design, blocks, inputs, rows).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
-    parts = design.parts(found.parameters)[len(mains[0]) :]
+    weights = np.ones(len(rows)) if inputs.weights is None else inputs.weights[rows]
+    parts = design.parts(found.parameters)[len(others[0]) :]
     strength = [
         _strength(part.reshape(*piece.sizes, -1), block.codes[rows], weights)
-        for piece, part, block in zip(tables, parts, blocks[len(mains[0]) :], strict=True)
+        for piece, part, block in zip(tables, parts, blocks[len(others[0]) :], strict=True)
     ]
-    best = np.argsort(-np.array(strength), kind="stable")[:n_pairs]
+    best = np.argsort(-np.array(strength), kind="stable")[:wanted]
     return [candidates[place] for place in best]
+
+
+def derivatives(
+    labels: NDArray[np.int32], weights: Floats, scores: Floats
+) -> tuple[Floats, Floats]:
+    """Return the first and second derivatives of the log-likelihood by the scores of each row."""
+    p = np.exp(softmax_logs(scores))
+    slopes = -p
+    slopes[np.arange(len(labels)), labels] += 1.0
+    slopes *= weights[:, None]
+    bends = p * (1.0 - p) * weights[:, None]
+    if scores.shape[1] == 2:
+        slopes, bends = slopes[:, 1:], bends[:, 1:]
+    return np.ascontiguousarray(slopes), np.ascontiguousarray(bends)
 
 
 def _by_gain(
@@ -105,27 +148,19 @@ def _by_gain(
     most: int,
     allowed: NDArray[np.bool_],
 ) -> list[Pair]:
-    n_classes = scores.shape[1]
-    p = np.exp(softmax_logs(scores))
-    slopes = -p
-    slopes[np.arange(len(labels)), labels] += 1.0
-    slopes *= weights[:, None]
-    bends = p * (1.0 - p) * weights[:, None]
-    if n_classes == 2:
-        slopes, bends = slopes[:, 1:], bends[:, 1:]
+    slopes, bends = derivatives(labels, weights, scores)
     varied = [j for j in np.flatnonzero(allowed) if (codes[j] != codes[j][0]).any()]
     if len(varied) > _MOST_COLUMNS:
-        said = [_information(codes[j], sizes[j], labels, weights, n_classes) for j in varied]
+        said = [information(codes[j], sizes[j], labels, weights, scores.shape[1]) for j in varied]
         varied = sorted(varied[k] for k in np.argsort(-np.array(said))[:_MOST_COLUMNS])
     pairs = np.array(list(combinations(varied, 2)), dtype=np.int32).reshape(-1, 2)
     gains = np.empty(len(pairs))
-    slopes, bends = np.ascontiguousarray(slopes), np.ascontiguousarray(bends)
     _core.pair_gains(codes, sizes, pairs, slopes, bends, gains)
     best = np.argsort(-gains, kind="stable")[:most]
     return [(int(a), int(b)) for a, b in pairs[best]]
 
 
-def _information(
+def information(
     codes: NDArray[np.uint8],
     size: int,
     labels: NDArray[np.int32],
@@ -141,11 +176,17 @@ def _information(
 
 
 def _strength(table: Floats, cells: NDArray[np.unsignedinteger], weights: Floats) -> float:
-    """Weighted sum of squares of scores, less the means of rows and columns."""
-    counts = np.bincount(cells, weights, minlength=table[..., 0].size).reshape(table.shape[:2])
-    own = table - np.average(table, axis=(0, 1), weights=counts)
-    first, second = counts.sum(axis=1), counts.sum(axis=0)
-    by_first = np.einsum("ab,abk->ak", counts, own) / np.maximum(first, 1e-300)[:, None]
-    by_second = np.einsum("ab,abk->bk", counts, own) / np.maximum(second, 1e-300)[:, None]
-    rest = own - by_first[:, None] - by_second[None]
-    return float(np.einsum("ab,abk->", counts, rest * rest))
+    """Weighted sum of squares of scores beyond those of fewer columns."""
+    *shape, _ = table.shape
+    axes = range(len(shape))
+    counts = np.bincount(cells, weights, minlength=table[..., 0].size).reshape(shape)
+    counted = counts[..., None]
+    # numpy 1 averages over one axis only.
+    own = table - (counted * table).sum(axis=tuple(axes)) / counts.sum()
+    rest = own
+    for n_gone in axes[1:]:
+        for gone in combinations(axes, n_gone):
+            total = np.maximum(counted.sum(axis=gone, keepdims=True), 1e-300)
+            means = (counted * own).sum(axis=gone, keepdims=True) / total
+            rest = rest + (-1) ** n_gone * means
+    return float((counted * rest * rest).sum())

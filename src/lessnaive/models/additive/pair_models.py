@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
 from lessnaive.models.additive.monotone import make_fit
-from lessnaive.models.additive.pair_choice import Pair, pair_pieces
+from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
 from lessnaive.models.additive.path import Folds, penalty_path
 from lessnaive.models.additive.scores import centred
 
-__all__ = ["BoostedPairs", "TablesOfPairs", "boost_pairs", "fit_tables"]
+__all__ = ["BoostedPairs", "Groups", "TablesOfPairs", "boost_pairs", "fit_tables"]
 
 Floats = NDArray[np.float64]
 
@@ -28,20 +29,34 @@ _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 # Of the trees.
 _TREE_BINS, _TREE_LEVELS = 64, 62
-_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.2, 20
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.4, 40
+# Several sequences of trees are averaged, each tree of which sees a share of the columns only, but
+# no fewer than this.
+_SEQUENCES, _SEQUENCES_OF_MANY, _SHARE, _FEWEST_DRAWN = 4, 2, 0.5, 5
 _MOST_BOOSTED = 100_000
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
 @dataclass(frozen=True)
 class TablesOfPairs:
-    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows."""
+    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows.
+
+    `triples` are those that have a table too.
+    """
 
     design: Design
     coarse: list[Coarse]
     solution: Solution
     penalty: float
     held_out: Floats
+    triples: list[Group]
+
+
+class Groups(NamedTuple):
+    """The pairs and triples that have tables: in each fold, and of all rows."""
+
+    of_folds: list[list[Group]]
+    of_all: list[Group]
 
 
 def fit_tables(
@@ -49,45 +64,48 @@ def fit_tables(
     some: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
-    pairs_of_folds: Sequence[Sequence[Pair]],
-    pairs: Sequence[Pair],
+    choices: Sequence[Groups],
     *,
     tol: float,
     max_iter: int,
 ) -> TablesOfPairs:
-    """Choose bins and penalty by the folds of some of the rows, and fit to all rows.
+    """Choose groups, bins and penalty by the folds of some of the rows, and fit to all rows.
 
-    `mains` are the pieces of the columns, and what they make of some of the rows.
+    `mains` are the pieces of the columns, and what they make of some of the rows. `choices` are the
+    groups to choose from, the simplest first.
     """
     numeric = any(isinstance(column, Numbers) for column in inputs.columns)
     found = [
         (
-            *_path(some, folds, mains, pairs_of_folds, coarse_columns(some, n_bins, LEVELS), tol),
+            *_path(some, folds, mains, groups.of_folds, coarse_columns(some, n_bins, LEVELS), tol),
             n_bins,
+            groups.of_all,
         )
+        for groups in choices
         for n_bins in (BINS if numeric else BINS[:1])
     ]
-    _, penalty, held_out, n_bins = min(found, key=lambda each: each[0])
+    _, penalty, held_out, n_bins, chosen = min(found, key=lambda each: each[0])
     coarse = coarse_columns(inputs, n_bins, LEVELS)
-    design = Design([*mains[0], *pair_pieces(pairs, coarse)])
+    design = Design([*mains[0], *cross_pieces(chosen, coarse)])
     fit = make_fit(design, encode(design.pieces, inputs), inputs)
     solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
-    return TablesOfPairs(design, coarse, solution, penalty, held_out)
+    triples = [group for group in chosen if len(group) > 2]
+    return TablesOfPairs(design, coarse, solution, penalty, held_out, triples)
 
 
 def _path(
     inputs: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
-    pairs_of_folds: Sequence[Sequence[Pair]],
+    groups_of_folds: Sequence[Sequence[Group]],
     coarse: list[Coarse],
     tol: float,
 ) -> tuple[float, float, Floats]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
     labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
-    for (train, test), pairs in zip(folds, pairs_of_folds, strict=True):
-        tables = pair_pieces(pairs, coarse)
+    for (train, test), groups in zip(folds, groups_of_folds, strict=True):
+        tables = cross_pieces(groups, coarse)
         blocks = [*mains[1], *encode(tables, inputs)]
         fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
@@ -108,7 +126,6 @@ class BoostedPairs:
     start: Floats
     columns: list[Floats]
     pairs: dict[Pair, Floats]
-    rounds: int
     held_out: Floats
 
 
@@ -126,34 +143,38 @@ def boost_pairs(
     coarse = coarse_columns(some, _TREE_BINS, _TREE_LEVELS)
     many = inputs.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
+    n_sequences = _SEQUENCES_OF_MANY if many else _SEQUENCES
     weights = np.ones(some.n_rows) if some.weights is None else some.weights
     held_out = np.zeros((some.n_rows, some.n_classes))
-    rounds = []
-    for (train, test), own in zip(folds, pairs_of_folds, strict=True):
+    rounds = np.empty((n_sequences, len(folds)))
+    for fold, ((train, test), own) in enumerate(zip(folds, pairs_of_folds, strict=True)):
         learned, judged = np.zeros(some.n_rows), np.zeros(some.n_rows)
         learned[train], judged[test] = weights[train], weights[test]
-        model = _boosting(some, coarse, own, learned, judged)
-        model.advance(most)
-        rounds.append(model.best_round)
-        out = np.empty((some.n_rows, some.n_outputs))
-        model.scores(out)
-        held_out[test] = centred(out[test])
-    wanted = int(np.median(rounds))
+        for seed in range(n_sequences):
+            model = _boosting(some, coarse, own, learned, judged, seed)
+            model.advance(most)
+            rounds[seed, fold] = model.best_round
+            out = np.empty((some.n_rows, some.n_outputs))
+            model.scores(out)
+            held_out[test] += centred(out[test]) / n_sequences
     if some is not inputs:
         inputs = inputs.take(np.arange(0, inputs.n_rows, -(-inputs.n_rows // _MOST_BOOSTED)))
         coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
         weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
-    model = _boosting(inputs, coarse, pairs, weights, None)
-    model.advance(wanted)
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
-    for place, table in enumerate(columns):
-        model.table(place, None, wanted, table)
     tables = {
         (a, b): np.zeros((coarse[a].size * coarse[b].size, inputs.n_outputs)) for a, b in pairs
     }
-    for (a, b), table in tables.items():
-        model.table(a, b, wanted, table)
-    return BoostedPairs(coarse, np.array(model.start), columns, tables, wanted, held_out)
+    for seed, wanted in enumerate(np.median(rounds, axis=1).astype(int).tolist()):
+        model = _boosting(inputs, coarse, pairs, weights, None, seed)
+        model.advance(wanted)
+        for place, table in enumerate(columns):
+            model.table(place, None, wanted, table)
+        for (a, b), table in tables.items():
+            model.table(a, b, wanted, table)
+    for table in [*columns, *tables.values()]:
+        table /= n_sequences
+    return BoostedPairs(coarse, np.array(model.start), columns, tables, held_out)
 
 
 def _boosting(
@@ -162,11 +183,11 @@ def _boosting(
     pairs: Sequence[Pair],
     learned: Floats,
     judged: Floats | None,
+    seed: int,
 ) -> _core.PairBoosting:
-    # Trees may not look at columns that must be monotone.
-    free = inputs.signs == 0
+    order = _drawing_order(inputs, coarse, learned)
     return _core.PairBoosting(
-        [column.codes * np.uint8(free[column.place]) for column in coarse],
+        [column.codes for column in coarse],
         [column.size for column in coarse],
         [column.ordered for column in coarse],
         list(pairs),
@@ -179,4 +200,24 @@ def _boosting(
         _LEAST_WEIGHT,
         _RATE,
         _PATIENCE,
+        min(1.0, max(_SHARE, _FEWEST_DRAWN / max(len(order), 1))),
+        order,
+        seed,
     )
+
+
+def _drawing_order(inputs: Inputs, coarse: list[Coarse], weights: Floats) -> list[int]:
+    """Return the columns that trees may look at, by what they say about the class.
+
+    Places have no say in what is drawn then, and neither have columns that are all the same.
+    Columns that must be monotone are left out.
+    """
+    free = [column for column in coarse if inputs.signs[column.place] == 0]
+    varied = [column for column in free if (column.codes != column.codes[0]).any()]
+
+    def key(column: Coarse) -> tuple[float, str]:
+        own = (column.codes, column.size, inputs.labels, weights, inputs.n_classes)
+        # What rounding does to sums must not decide.
+        return round(information(*own) / weights.sum(), 9), inputs.columns[column.place].name
+
+    return [column.place for column in sorted(varied, key=key)]

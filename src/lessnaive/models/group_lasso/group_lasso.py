@@ -28,9 +28,6 @@ __all__ = ["GroupLassoNB"]
 
 Floats = NDArray[np.float64]
 
-# Weights of all rows together are no smaller, so that their squares are numbers.
-_LEAST_WEIGHT = 1e-100
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GroupLassoNB(ScorecardClassifier):
@@ -81,11 +78,8 @@ class GroupLassoNB(ScorecardClassifier):
         rules out a class for good if it never had some value.
     priors : str or array-like of shape (n_classes,), default="smoothed"
         Class probabilities, as in :class:`NaiveBayes`.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -195,13 +189,8 @@ class GroupLassoNB(ScorecardClassifier):
     ) -> tuple[PenalizedTable, Floats, Floats]:
         """Problems of the columns, class counts, and log-probabilities of the classes."""
         settings, name = EvidenceSettings.of(self), type(self).__name__
+        training.check_total_weight()
         plain, statistics = learn_naive_bayes(settings, training, name, allow_empty=allow_empty)
-        total = float(statistics.class_count.sum())
-        if not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
-            raise ValueError(
-                f"sample_weight adds up to {total:.3g}, which is too small or too large to compute "
-                "with: scale the weights to a mean near 1."
-            )
         columns = group_columns(settings, statistics, plain, self.standardize)
         problem = PenalizedTable(
             plain.schema, plain.intercept, columns, adaptive=self.adaptive, solver=self.solver

@@ -126,11 +126,8 @@ class HybridLRNB(LossParameters, SolverParameters, EvidenceParameters, Scorecard
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says in the naive part: nothing, or what its frequency in each class
         says. It is the same in the logistic part, see :class:`NBLogistic`.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------

@@ -123,6 +123,7 @@ def hybrid_path(training: Training) -> HybridPath:
     -------
     HybridPath
     """
+    training.check_total_weight()
     dependence, sizes = conditional_dependence(training)
     width = len(sizes)
     own = dependence.sum(axis=1)  # of each column on those that are left

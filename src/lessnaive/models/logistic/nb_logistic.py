@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, get_args
 
-from numpy.typing import ArrayLike
-
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.encoding.binning import Discretization
 from lessnaive.evidence.naive_bayes import GENERATIVE_CONSTRAINTS, LOSS_CONSTRAINTS
@@ -17,7 +15,7 @@ from lessnaive.models.logistic.problem import (
     LogisticProblem,
     LogisticSettings,
 )
-from lessnaive.models.parameters import LossParameters, SolverParameters
+from lessnaive.models.parameters import LogisticParameters
 from lessnaive.models.solving import SOLVERS, minimize
 from lessnaive.solver import Solver
 from lessnaive.table.training import Training
@@ -47,7 +45,7 @@ LOGISTIC_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogistic(LossParameters, SolverParameters, FittedLogistic):
+class NBLogistic(LogisticParameters, FittedLogistic):
     r"""Logistic regression whose coefficients are shrunk toward those of naive Bayes (NBRLR).
 
     .. math::
@@ -181,19 +179,7 @@ class NBLogistic(LossParameters, SolverParameters, FittedLogistic):
         "lam": [Interval(Real, 0, None, closed="left")],
     }
 
-    target: str | ArrayLike = "naive_bayes"
-    penalty: str = "l1"
     lam: float = 1.0
-    l1_ratio: float = 0.5
-    standardize: bool = True
-    penalize_intercept: bool | None = None
-    categorical_features: Any = "from_dtype"
-    numeric: str = "linear"
-    n_bins: int = 10
-    missing: str = "ignore"
-    smoothing: float | str = "laplace"
-    priors: str | ArrayLike = "laplace"
-    variance_floor: float = 1e-9
 
     def _learn(self, training: Training) -> None:
         problem = LogisticProblem(LogisticSettings.of(self), training)

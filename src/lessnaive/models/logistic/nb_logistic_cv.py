@@ -18,7 +18,7 @@ from lessnaive.models.logistic.problem import (
     LogisticProblem,
     LogisticSettings,
 )
-from lessnaive.models.parameters import LossParameters, SolverParameters
+from lessnaive.models.parameters import LogisticParameters
 from lessnaive.models.solving import choose_solver, minimize, warn_unfinished
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node, array_to_plain
@@ -293,7 +293,7 @@ _MANY_CELLS = 20_000_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NBLogisticCV(LossParameters, SolverParameters, FittedLogistic):
+class NBLogisticCV(LogisticParameters, FittedLogistic):
     r"""Logistic regression shrunk toward naive Bayes, with the strength chosen by cross-validation.
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
@@ -345,9 +345,7 @@ class NBLogisticCV(LossParameters, SolverParameters, FittedLogistic):
         How columns enter, as in :class:`NBLogistic`. Bins are found in the training rows of each
         fold.
     class_weight : "balanced" or dict, optional
-        What the weights of the rows of each class are multiplied by, in the loss as in all that is
-        counted; "balanced" gives all classes the same total. A dict names classes, and those that
-        it does not name have 1.
+        What the weights of the rows of each class are multiplied by, as in :class:`NBLogistic`.
     min_count : int, default=2
         Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, smoothing, priors, variance_floor
@@ -395,9 +393,6 @@ class NBLogisticCV(LossParameters, SolverParameters, FittedLogistic):
     lam_: float = field(init=False)
     path_: LogisticPath = field(init=False)
 
-    target: str | ArrayLike = "naive_bayes"
-    penalty: str = "l1"
-    l1_ratio: float = 0.5
     lams: ArrayLike | None = None
     n_lams: int = 100
     lam_ratio: float | None = None
@@ -407,15 +402,6 @@ class NBLogisticCV(LossParameters, SolverParameters, FittedLogistic):
     random_state: Any = 0
     n_jobs: int | None = None
     verbose: bool = False
-    standardize: bool = True
-    penalize_intercept: bool | None = None
-    categorical_features: Any = "from_dtype"
-    numeric: str = "linear"
-    n_bins: int = 10
-    missing: str = "ignore"
-    smoothing: float | str = "laplace"
-    priors: str | ArrayLike = "laplace"
-    variance_floor: float = 1e-9
 
     def _learn(self, training: Training) -> None:
         """Choose the penalty and fit the model."""

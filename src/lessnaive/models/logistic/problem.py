@@ -21,6 +21,7 @@ from lessnaive.table.training import Training
 
 if TYPE_CHECKING:
     from lessnaive.loss.parted import PartedLinearRows
+    from lessnaive.scorecard.recoding import TableRecoding
     from lessnaive.table.parts import PartedTraining
 
 __all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings"]
@@ -296,6 +297,15 @@ class FittedLogistic(Minimizer):
         self.coef_, self.intercept_ = coefficients[:, 1:].copy(), coefficients[:, 0].copy()
         self.target_coef_, self.target_intercept_ = target[:, 1:].copy(), target[:, 0].copy()
         report.publish(self)
+
+    def _leave_codes(self, recoding: TableRecoding) -> None:
+        terms = self._fitted_scorecard().terms
+        super()._leave_codes(recoding)
+        self._design = [
+            DesignColumn(place, None if code is None else recoding.code(terms[place], code))
+            for place, code in self._design
+        ]
+        self.design_names_ = design_names(self._design, self._fitted_scorecard().terms)
 
     @property
     def design_columns(self) -> list[DesignColumn]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.scorecard import Scorecard, Term
+from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.blending import blended
 from lessnaive.scorecard.terms.base import Work
 from lessnaive.table import Column
@@ -97,7 +97,9 @@ class LevelScores:
             j: quadratic._replace(parameters=self._by_level(quadratic.parameters))
             for j, quadratic in work.quadratics.items()
         }
-        self.speaks = np.array([bool(np.any(_counts(term)[1:])) for term in one.terms])
+        self.speaks = np.array(
+            [term.counts is None or bool(term.counts[1:].any()) for term in one.terms]
+        )
 
     def _by_level(self, values: Floats) -> Floats:
         """(..., class and level) as (..., class, level)."""
@@ -178,11 +180,6 @@ class LevelScores:
         steps = np.arange(1, n_steps + 1)
         out[levels[columns][:, None] + steps > self.n_levels] = np.inf
         return out
-
-
-def _counts(term: Term) -> Floats:
-    """Weight of the training rows of a term; the first line is for missing values."""
-    return np.asarray(term.counts)  # type: ignore[attr-defined]
 
 
 def _in_lanes(n_steps: int) -> int:

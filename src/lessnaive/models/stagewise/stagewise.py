@@ -19,7 +19,8 @@ from lessnaive.models.stagewise.level_scores import at_levels
 from lessnaive.models.stagewise.path import StagewisePath, walk
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.average import ScorecardAverage
+from lessnaive.scorecard.averaged import ScorecardAverage
+from lessnaive.scorecard.recoding import TableRecoding
 from lessnaive.scorecard.terms import term_from_plain
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import best
@@ -96,11 +97,8 @@ class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
         Class probabilities, as in :class:`NaiveBayes`.
     missing : {"ignore", "category"}, default="ignore"
         What a missing value says: nothing, or what its frequency in each class says.
-    variance_floor : float, default=1e-9
-        Smallest variance of a numeric column in a class, as a share of the variance of that column.
-    variance_prior : float, default=10.0
-        Weight of the variance that the classes have in common in that of each class, in rows: how
-        many rows a class of its own spread needs to count as much; see :class:`NaiveBayes`.
+    variance_floor, variance_prior : float
+        Of normal likelihoods, as in :class:`NaiveBayes`.
 
     Attributes
     ----------
@@ -202,10 +200,7 @@ class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
         average = None
         if ends is not None:
             weights = path_weights(path, "bic" if self.choose == "bic" else "aic")
-            used = np.flatnonzero(weights)
-            average = ScorecardAverage(
-                partial(_member, ends, path.levels[used], n_levels), weights[used]
-            )
+            average = _average(ends, path, weights, n_levels)
         self._set_columns_and_classes(scorecard.schema, scorecard.classes)
         self._scorecard = scorecard
         self._ends = ends
@@ -220,6 +215,13 @@ class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
         self.n_iter_ = len(path) - 1
         self.n_evaluations_ = n_evaluations
         self.objective_ = float(path.criterion(self.choose)[chosen])
+
+    def _leave_codes(self, recoding: TableRecoding) -> None:
+        super()._leave_codes(recoding)
+        if self._ends is not None:
+            zero, one = map(recoding.scorecard, self._ends)
+            self._ends = zero, one
+            self._average = _average(self._ends, self.path_, self.path_weights_, self.n_levels_)
 
     def _predictor(self) -> Predictor:
         average: ScorecardAverage | None = getattr(self, "_average", None)
@@ -253,6 +255,17 @@ class StagewiseNB(LossParameters, EvidenceParameters, ScorecardClassifier):
             fields["n_evaluations"].integer(0, 2**63 - 1),
             _ends_from_plain(fields["ends"], scorecard) if self.average else None,
         )
+
+
+def _average(
+    ends: tuple[Scorecard, Scorecard],
+    path: StagewisePath,
+    weights: NDArray[np.float64],
+    n_levels: int,
+) -> ScorecardAverage:
+    """Return the average over the models of a path."""
+    used = np.flatnonzero(weights)
+    return ScorecardAverage(partial(_member, ends, path.levels[used], n_levels), weights[used])
 
 
 def _member(

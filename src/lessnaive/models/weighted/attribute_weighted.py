@@ -19,7 +19,8 @@ from lessnaive.models.weighted.mixture import MixedWeights, learn_mixed_weights
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
-from lessnaive.scorecard.average import ScorecardAverage
+from lessnaive.scorecard.averaged import ScorecardAverage
+from lessnaive.scorecard.recoding import TableRecoding
 from lessnaive.table.training import Training
 
 __all__ = ["AttributeWeightedNB"]
@@ -70,9 +71,7 @@ class AttributeWeightedNB(LossParameters, SolverParameters, EvidenceParameters, 
     max_iter : int, default=10000
         Most iterations.
     class_weight : "balanced" or dict, optional
-        What the weights of the rows of each class are multiplied by, in the loss as in all that is
-        counted; "balanced" gives all classes the same total. A dict names classes, and those that
-        it does not name have 1.
+        What the weights of the rows of each class are multiplied by, as in :class:`BaristaNB`.
     min_count : int, default=2
         Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing
@@ -174,6 +173,11 @@ class AttributeWeightedNB(LossParameters, SolverParameters, EvidenceParameters, 
         self._shared = naive.weighted(learned.shared)
         self.shared_weights_ = learned.shared
         self.mixing_ = learned.share
+
+    def _leave_codes(self, recoding: TableRecoding) -> None:
+        super()._leave_codes(recoding)
+        if self._shared is not None:
+            self._shared = recoding.scorecard(self._shared)
 
     def _predictor(self) -> Predictor:
         by_class = self._fitted_scorecard()

@@ -84,9 +84,7 @@ class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedW
     max_iter : int, default=10000
         Most iterations of a fit.
     class_weight : "balanced" or dict, optional
-        What the weights of the rows of each class are multiplied by, in the loss as in all that is
-        counted; "balanced" gives all classes the same total. A dict names classes, and those that
-        it does not name have 1.
+        What the weights of the rows of each class are multiplied by, as in :class:`BaristaNB`.
     min_count : int, default=2
         Values of categorical columns that fewer rows have are one value, as in :class:`BaristaNB`.
     categorical_features, numeric, categorical, n_bins, smoothing, priors, missing

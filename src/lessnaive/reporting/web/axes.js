@@ -25,8 +25,8 @@ function dateText(seconds) {
 
 const linear = (low, high, from, to) => (x) => from + ((x - low) / (high - low || 1)) * (to - from);
 
-// A frame with two axes; inner is what is to be drawn on.
-function frame({ width, height, x, y, xName, yName, label, left = 52, right = 10, time = null, log = false, below = 40 }) {
+// A frame with two axes; numbers stand below the first up to a given one.
+function frame({ width, height, x, y, xName, yName, label, left = 52, right = 10, time = null, log = false, below = 40, until = Infinity }) {
   const top = 8;
   const plot = { left, right: width - right, top, bottom: height - below };
   const change = log ? Math.log10 : (value) => value;
@@ -41,6 +41,7 @@ function frame({ width, height, x, y, xName, yName, label, left = 52, right = 10
     names = across.map((value) => show(value, 2));
   } else if (time === "datetime") names = across.map(dateText);
   across.forEach((value, k) => {
+    if (value > until) return;
     const at = place.x(value);
     svg.append(
       draw("line", { class: "axis", x1: at, x2: at, y1: plot.bottom, y2: plot.bottom + 4 }),

@@ -52,7 +52,7 @@ function curveChart(term, shown, names, width) {
   const beside = missing ? 0.09 * (high - low) : 0;
   const { svg, place, plot } = frame({
     width, height: 280, x: [low, high + 1.6 * beside], y, xName: term.name, yName: "score (nats)",
-    label: `What ${shorten(term.name)} adds to the scores`, time: term.time,
+    label: `What ${shorten(term.name)} adds to the scores`, time: term.time, until: high,
   });
   const inside = draw("svg", { x: plot.left, y: plot.top, width: plot.right - plot.left, height: plot.bottom - plot.top, viewBox: `${plot.left} ${plot.top} ${plot.right - plot.left} ${plot.bottom - plot.top}` });
   if (rows) {

@@ -7,15 +7,16 @@ from lessnaive.scorecard.terms.base import (
     Piecewise,
     Quadratic,
     Term,
-    TermRow,
 )
-from lessnaive.scorecard.terms.pair import PairTerm
+from lessnaive.scorecard.terms.cross import GROUPS, PairTerm, TripleTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.registry import term_from_plain
 from lessnaive.scorecard.terms.table import TableTerm
+from lessnaive.scorecard.terms.views import TermRow
 
 __all__ = [
+    "GROUPS",
     "LARGEST_SCORE",
     "LinearTerm",
     "Lookup",
@@ -28,5 +29,6 @@ __all__ = [
     "TableTerm",
     "Term",
     "TermRow",
+    "TripleTerm",
     "term_from_plain",
 ]

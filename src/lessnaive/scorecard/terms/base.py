@@ -15,24 +15,20 @@ from lessnaive.scorecard.terms.drawing import Drawing, bars_of_rows
 from lessnaive.scorecard.terms.encodings import Encoding, Intervals, SharedCodes
 from lessnaive.scorecard.terms.formulas import Formula
 from lessnaive.scorecard.terms.single_values import Finder, unknown
+from lessnaive.scorecard.terms.views import LabelledCells, Recoding, Segments, TermRow
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = [
     "LARGEST_SCORE",
     "Floats",
-    "LabelledCells",
     "Lookup",
     "Operand",
     "PairLookup",
     "Piecewise",
     "Quadratic",
-    "Recoding",
-    "Segments",
     "Term",
-    "TermRow",
     "TermVisitor",
     "Work",
-    "anchors",
     "differ",
     "input_places",
     "numeric_place",
@@ -153,91 +149,27 @@ class PairLookup(NamedTuple):
         """Return one code for both columns, for kernels that know no pairs."""
         assert self.codes is not None
         assert self.other_codes is not None
-        n_first, n_second, n_classes = self.table.shape
-        first = _codes(self.codes, self.shift, self.places, n_first)
-        second = _codes(self.other_codes, self.other_shift, self.other_places, n_second)
-        codes = (first * n_second + second).astype(np.min_scalar_type(n_first * n_second - 1))
-        return Lookup(codes, 0, self.table.reshape(n_first * n_second, n_classes))
+        *sizes, n_classes = self.table.shape
+        first = (self.codes, self.shift, self.places)
+        second = (self.other_codes, self.other_shift, self.other_places)
+        return Lookup(joint_codes([first, second], sizes), 0, self.table.reshape(-1, n_classes))
 
 
 Operand = Lookup | Quadratic | Piecewise | PairLookup
 
 
-def _codes(codes: Codes, shift: int, places: NDArray[Any] | None, n_codes: int) -> Codes:
-    out = codes.astype(np.int64) + shift
-    if places is not None:
-        out = places[out].astype(np.int64)
-    # As in the kernel: what is beyond the table on either side is its last row.
-    return np.where((out < 0) | (out >= n_codes), n_codes - 1, out)
-
-
-class TermRow(NamedTuple):
-    """One line of a term as people read it."""
-
-    label: str
-    scores: Floats
-    counts: Floats
-    #: Whether the scores are a difference between two points, rather than those of a point.
-    is_difference: bool = False
-
-
-class LabelledCells(NamedTuple):
-    """All bins of a term, missing and unseen values included.
-
-    Attributes
-    ----------
-    labels : list of str
-        What each bin is called.
-    scores, counts : array of shape (n_bins, n_classes)
-        Their scores, and the weight of the training rows.
-    """
-
-    labels: list[str]
-    scores: Floats
-    counts: Floats
-
-
-class Recoding(NamedTuple):
-    """From a column of codes, whose values are names, to the column that they were made of.
-
-    Attributes
-    ----------
-    encoding : Encoding
-        Which value of the column has which code.
-    values : list
-        By code, what it is called in the column of codes.
-    missing : object
-        What a missing value is called there; None if it is missing.
-    shares : bool
-        Whether missing values have the code of others.
-    """
-
-    encoding: Encoding
-    values: list[int]
-    missing: int | None
-    shares: bool
-
-    def places(self, known: Encoding) -> NDArray[np.int64]:
-        """Return the rows of a table over the column of codes that become those of the column."""
-        values = self.values if self.missing is None else [self.missing, *self.values]
-        places = known.codes_of(values)
-        first = [0] if self.missing is None else []
-        return np.concatenate([first, places, [known.n_codes + 1]]).astype(np.int64)
-
-
-class Segments(NamedTuple):
-    """A term of one numeric column as lines on given edges, see PiecewiseTerm."""
-
-    offset: Floats
-    slope: Floats
-    missing: Floats
-    #: Weight of the training rows, missing ones first; None if that is not known for these edges.
-    counts: Floats | None
-
-
-def anchors(edges: Floats) -> Floats:
-    """Return the places at which the lines of the segments between edges have their offset."""
-    return np.concatenate([edges[:1], edges]) if len(edges) else np.zeros(1)
+def joint_codes(
+    rows: Sequence[tuple[Codes, int, Sequence[int] | NDArray[Any] | None]], sizes: Sequence[int]
+) -> Codes:
+    """Return one code for several columns: the place in a table with an axis for each."""
+    out = np.zeros(len(rows[0][0]), dtype=np.int64)
+    for (codes, shift, places), size in zip(rows, sizes, strict=True):
+        own = codes.astype(np.int64) + shift
+        if places is not None:
+            own = np.asarray(places)[own].astype(np.int64)
+        # As in the kernel: what is beyond the table on either side is its last row.
+        out = out * size + np.where((own < 0) | (own >= size), size - 1, own)
+    return out.astype(np.min_scalar_type(int(np.prod(sizes)) - 1))
 
 
 class TermVisitor(Protocol[_Made_co]):
@@ -263,6 +195,9 @@ class Term(ABC):
 
     #: The name of the type in model files.
     type: ClassVar[str]
+    #: Weight of the training rows by what the term tells apart, missing values first, and by class,
+    #: on the last axis. None if the term does not keep it.
+    counts: Floats | None = None
 
     def __init__(self, name: str, inputs: tuple[int, ...]) -> None:
         self.name = name
@@ -379,7 +314,7 @@ class Term(ABC):
         """Return the term in one of the forms that programs in other languages know."""
         raise TypeError(
             f"Terms of type {self.type!r}, as {self.name!r} is, have no formula: only models "
-            "without them can be exported."
+            "without them can be exported, or have a report."
         )
 
     def accept(self, visitor: TermVisitor[_Made_co]) -> _Made_co:
@@ -396,6 +331,15 @@ class Term(ABC):
     def codes(self) -> Encoding:
         """Return the intervals or values between which the term may jump; a curve has one."""
         return Intervals([])
+
+    def counts_by_code(self) -> Floats | None:
+        """Return the weight of the training rows by code, missing first; None if it is not kept.
+
+        A term that tells no values apart, as a curve, keeps no more than how many are missing.
+        """
+        if self.counts is None or self.counts.ndim != 2:
+            return None
+        return self.counts if len(self.counts) > self.codes().n_codes > 1 else None
 
     def breaks(self) -> Floats:
         """Return the edges between which the term is a line in its one column."""

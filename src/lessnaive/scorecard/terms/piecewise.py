@@ -13,12 +13,8 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
-    LabelledCells,
     Piecewise,
-    Segments,
     Term,
-    TermRow,
-    anchors,
     differ,
     numeric_place,
 )
@@ -26,6 +22,7 @@ from lessnaive.scorecard.terms.drawing import Curve, curve_points
 from lessnaive.scorecard.terms.encodings import Intervals, SharedCodes
 from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines
 from lessnaive.scorecard.terms.single_values import Finder, line_rise, number_of
+from lessnaive.scorecard.terms.views import LabelledCells, Segments, TermRow, anchors
 from lessnaive.table import Column, Kind, Schema
 
 __all__ = ["PiecewiseTerm"]
@@ -77,6 +74,7 @@ class PiecewiseTerm(Term):
     """
 
     type = "piecewise"
+    counts: Floats
 
     def __init__(
         self,

@@ -13,11 +13,8 @@ from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
     Quadratic,
-    Segments,
     Term,
-    TermRow,
     TermVisitor,
-    anchors,
     differ,
     numeric_place,
     seen_elsewhere,
@@ -28,6 +25,7 @@ from lessnaive.scorecard.terms.formulas import IntervalCodes, Lines, Parabolas
 from lessnaive.scorecard.terms.mixtures import log_mixture, mixture
 from lessnaive.scorecard.terms.normal import normal_points
 from lessnaive.scorecard.terms.single_values import FARTHEST, Finder, line_rise, number_of
+from lessnaive.scorecard.terms.views import Segments, TermRow, anchors
 from lessnaive.scorecard.terms.wording import amount_text, number_text
 from lessnaive.table import Column, Kind, Schema
 
@@ -117,6 +115,7 @@ class LinearTerm(Term):
     """
 
     type = "linear"
+    counts: Floats
 
     def __init__(
         self,
@@ -251,6 +250,7 @@ class QuadraticTerm(Term):
     """
 
     type = "quadratic"
+    counts: Floats
 
     def __init__(
         self, name: str, inputs: tuple[int, ...], parameters: Floats, counts: Floats

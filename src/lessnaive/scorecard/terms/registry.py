@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import Term
-from lessnaive.scorecard.terms.pair import PairTerm
+from lessnaive.scorecard.terms.cross import PairTerm, TripleTerm
 from lessnaive.scorecard.terms.piecewise import PiecewiseTerm
 from lessnaive.scorecard.terms.polynomial import LinearTerm, QuadraticTerm
 from lessnaive.scorecard.terms.table import ENCODINGS, TableTerm
@@ -19,13 +19,11 @@ TERM_TYPES: dict[str, type[Term]] = {
     "linear": LinearTerm,
     "piecewise": PiecewiseTerm,
     "pair": PairTerm,
+    "triple": TripleTerm,
 }
 
 
 def term_from_plain(node: Node, schema: Schema, n_classes: int) -> Term:
     """Return the term, of whatever type, that plain data describes."""
-    entries = node.entries()
-    if "type" not in entries:
-        raise node.error("the key 'type' is missing")
-    kind = TERM_TYPES[entries["type"].choice(TERM_TYPES)]
+    kind = TERM_TYPES[node.entry("type").choice(TERM_TYPES)]
     return kind.from_plain(node, schema, n_classes)

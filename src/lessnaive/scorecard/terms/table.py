@@ -11,12 +11,8 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.base import (
     LARGEST_SCORE,
     Floats,
-    LabelledCells,
     Lookup,
-    Recoding,
-    Segments,
     Term,
-    TermRow,
     TermVisitor,
     differ,
     input_places,
@@ -35,6 +31,7 @@ from lessnaive.scorecard.terms.formulas import Cells
 from lessnaive.scorecard.terms.mixtures import log_mixture
 from lessnaive.scorecard.terms.single_values import Finder
 from lessnaive.scorecard.terms.special import SpecialIntervals
+from lessnaive.scorecard.terms.views import LabelledCells, Recoding, Segments, TermRow
 from lessnaive.table import Column, Kind, Schema, Value
 
 __all__ = ["ENCODINGS", "TableTerm"]
@@ -61,6 +58,8 @@ class TableTerm(Term):
     counts : array of shape (1 + n_codes + 1, n_classes)
         Weight of the training rows.
     """
+
+    counts: Floats
 
     def __init__(
         self,
@@ -138,11 +137,8 @@ class TableTerm(Term):
     def recoded(self, recodings: Sequence[Recoding]) -> Self:
         """Return the same scores for the values that codes were made of."""
         [recoding] = recodings
-        places = recoding.places(self.encoding)
-        counts = self.counts[places]
-        counts[0] *= not recoding.shares
-        scores = self.scores[places]
-        return type(self)(self.name, self.inputs, recoding.encoding, scores, counts)
+        scores = self.scores[recoding.places(self.encoding)]
+        return type(self)(self.name, self.inputs, recoding.encoding, scores, recoding.counts)
 
     def labelled_cells(self, kinds: Sequence[Kind]) -> LabelledCells:
         """Return all codes."""
@@ -209,7 +205,7 @@ class TableTerm(Term):
     @classmethod
     def from_plain(cls, node: Node, schema: Schema, n_classes: int) -> Self:
         """Return the term that plain data describes."""
-        kind = ENCODINGS[node.entries()["type"].choice(ENCODINGS)]
+        kind = ENCODINGS[node.entry("type").choice(ENCODINGS)]
         fields = node.record("type", "name", "inputs", kind.key, "scores", "counts")
         (place,) = input_places(fields["inputs"], schema)
         if kind in (Intervals, SpecialIntervals) and schema.categorical[place]:

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,24 @@ from numpy.typing import NDArray
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import PowerPenalty
 
-__all__ = ["AnytimeSearch", "AnytimeSolver"]
+__all__ = ["AnytimeSearch", "AnytimeSolver", "interrupts_pass"]
 
 Floats = NDArray[np.float64]
+
+_interrupts_pass = ContextVar("interrupts_pass", default=False)
+
+
+@contextmanager
+def interrupts_pass() -> Iterator[None]:
+    """Let Ctrl-C end everything in here, not just the search that runs when it is pressed.
+
+    For whoever fits many models in turn, or has promised that Ctrl-C ends it.
+    """
+    before = _interrupts_pass.set(True)
+    try:
+        yield
+    finally:
+        _interrupts_pass.reset(before)
 
 
 class _OutOfTimeError(Exception):
@@ -121,14 +137,15 @@ class AnytimeSearch:
     def running(self, *, interruptible: bool = True) -> Iterator[None]:
         """Let a solver run until it is done, the time is up, or Ctrl-C is pressed.
 
-        If it is not interruptible, Ctrl-C goes on to whoever has called.
+        If it is not interruptible, or within `interrupts_pass`, Ctrl-C goes on to whoever has
+        called.
         """
         try:
             yield
         except _OutOfTimeError:
             self.stopped = "time"
         except KeyboardInterrupt:
-            if not interruptible:
+            if not interruptible or _interrupts_pass.get():
                 raise
             self.stopped = "interrupt"
 

@@ -13,8 +13,8 @@ from lessnaive import Scorecard, models
 from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.model_file import from_document, to_document
 from lessnaive.plain import Node
-from lessnaive.scorecard import PairTerm, TableTerm, averages
-from lessnaive.scorecard.averages import averages_of
+from lessnaive.scorecard import PairTerm, TableTerm, TripleTerm, average_row
+from lessnaive.scorecard.average_row import averages_of
 from lessnaive.table import read_table
 from term_cases import example_card, example_rows
 
@@ -142,7 +142,7 @@ def test_every_kind_of_term_against_rows():
             assert card.importance[j] == pytest.approx(importance[j], rel=1e-11)
             continue
         # The counts of these terms were made up: they stand for other rows.
-        assert isinstance(term, TableTerm | PairTerm)
+        assert isinstance(term, TableTerm | PairTerm | TripleTerm)
         scores = term.scores.reshape(-1, 3)
         repeated = np.repeat(scores, term.counts.reshape(-1, 3).sum(axis=1).astype(int), axis=0)
         one, two = by_hand(repeated[:, None], np.ones(len(repeated)))
@@ -153,7 +153,7 @@ def test_every_kind_of_term_against_rows():
 def test_rows_are_scored_part_by_part(monkeypatch):
     X, y, weights = table()
     whole = lessnaive.NaiveBayes(numeric="gaussian").fit(X, y, weights)
-    monkeypatch.setattr(averages, "_MOST_SCORES", 50)
+    monkeypatch.setattr(average_row, "_MOST_SCORES", 50)
     parts = lessnaive.NaiveBayes(numeric="gaussian").fit(X, y, weights)
     np.testing.assert_allclose(parts.scorecard_.mean, whole.scorecard_.mean, rtol=1e-12)
     np.testing.assert_allclose(parts.feature_importances_, whole.feature_importances_, rtol=1e-12)

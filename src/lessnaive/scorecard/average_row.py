@@ -133,7 +133,7 @@ def averages_of(scores: Floats, weights: Floats | None = None) -> TermAverages:
     Examples
     --------
     >>> import numpy as np
-    >>> from lessnaive.scorecard.averages import averages_of
+    >>> from lessnaive.scorecard.average_row import averages_of
     >>> averages_of(np.array([[0.0, 3.0], [0.0, 1.0]]))
     TermAverages(mean=array([0., 2.]), importance=0.5)
     """
