@@ -1,16 +1,17 @@
 """Tables larger than memory should hold: time, memory and workers, beside dask-ml and Spark.
 
+    python benchmarks/scale.py page data        # all figures of the page "How it scales"
     python benchmarks/scale.py make data        # 20,000,000 rows x 20 mixed columns in Parquet
     python benchmarks/scale.py run data         # all runs, each in a process of its own
     python benchmarks/scale.py grow             # CPU seconds by rows, columns and classes
     python benchmarks/scale.py run data --only "out-of-core NaiveBayes" "2 workers BaristaNB"
 
 Times are wall-clock seconds, and the CPU seconds of the process and all its children, to which it
-matters little what other programs do at the time. Memory is the largest resident size of any one
-process ("own": without pages of mapped files). The peers count the same things in the same files:
-dask-ml's GaussianNB means and variances of the ten numeric columns, Spark MLlib's NaiveBayes
-(multinomial) the values of the ten categorical columns, one-hot encoded. They need dask-ml, and
-pyspark with Java (Debian: default-jre-headless).
+matters little what other programs do at the time; imports, and starting a cluster or Spark, are not
+counted. Memory is the largest resident size of any one process ("own": without pages of mapped
+files). The peers count the same things in the same files: dask-ml's GaussianNB means and variances
+of the ten numeric columns, Spark MLlib's NaiveBayes (multinomial) the values of the ten categorical
+columns, one-hot encoded. They need dask-ml, and pyspark with Java (Debian: default-jre-headless).
 """
 
 from __future__ import annotations
@@ -18,10 +19,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from process_clock import ProcessClock
 from pyarrow import parquet
 
 NUMERIC = [f"number{j}" for j in range(10)]
@@ -78,6 +78,8 @@ def out_of_core(name: str, folder: Path, **settings: Any) -> Any:
                 table = pa.Table.from_batches([batch])
                 yield table.drop_columns("target"), table.column("target").to_numpy()
 
+    _warm()
+    CLOCK.start()
     bins = settings.pop("bins", "exact")
     model = getattr(lessnaive, name)(**settings)
     return lessnaive.fit_batches(model, batches, memory="1.2GB", bins=bins)
@@ -86,6 +88,8 @@ def out_of_core(name: str, folder: Path, **settings: Any) -> Any:
 def in_memory(name: str, folder: Path, **settings: Any) -> Any:
     import lessnaive
 
+    _warm()
+    CLOCK.start()
     table = parquet.read_table(sorted(folder.glob("*.parquet")))
     y = table.column("target").to_numpy()
     return getattr(lessnaive, name)(**settings).fit(table.drop_columns("target"), y)
@@ -113,18 +117,31 @@ def by_dask(n_workers: int, name: str, folder: Path, **settings: Any) -> Any:
 
     import lessnaive
 
+    _warm()
     with cluster(n_workers) as client:
         client.run(_warm)
         CLOCK.start()
         frame = dd.read_parquet(str(folder / "*.parquet"))
         model = getattr(lessnaive, name)(**settings)
-        return model.fit(frame.drop(columns="target"), frame["target"])
+        model.fit(frame.drop(columns="target"), frame["target"])
+        CLOCK.stop()
+        return model
 
 
 def _warm() -> None:
+    """Import what a fit needs, so that this is not counted."""
+    import lessnaive
+
+    table, y = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.5, 0.0]]), [0, 1, 0, 1]
+    for model in (lessnaive.NaiveBayes(), lessnaive.BaristaNB()):
+        lessnaive.fit_batches(model, lambda: [(pa.table(table.T.tolist(), ["a", "b"]), y)])
+
+
+def _warm_dask_ml() -> None:
+    import dask_ml.naive_bayes
     import pandas  # noqa: F401
 
-    import lessnaive.models.weighted.barista  # noqa: F401
+    dask_ml.naive_bayes.GaussianNB()
 
 
 def dask_ml(n_workers: int, folder: Path) -> Any:
@@ -134,13 +151,14 @@ def dask_ml(n_workers: int, folder: Path) -> Any:
     from dask_ml.naive_bayes import GaussianNB
 
     with cluster(n_workers) as client:
-        client.run(_warm)
+        client.run(_warm_dask_ml)
         CLOCK.start()
         read = partial(pd.read_parquet, columns=[*NUMERIC, "target"])
         frame = dd.from_map(read, sorted(folder.glob("*.parquet")))
         cells = frame.astype("float64").to_dask_array(lengths=True)
         model = GaussianNB(classes=np.arange(3)).fit(cells[:, :-1], cells[:, -1])
         model.theta_, model.sigma_ = dask.compute(model.theta_, model.sigma_)
+        CLOCK.stop()
         return model
 
 
@@ -166,6 +184,7 @@ def spark(n_threads: int, folder: Path) -> Any:
     frame = VectorAssembler(inputCols=indicators, outputCol="features").transform(frame)
     model = NaiveBayes(labelCol="target", modelType="multinomial", smoothing=1.0).fit(frame)
     theta = model.theta.toArray()
+    CLOCK.stop()
     session.stop()
     return theta
 
@@ -181,6 +200,8 @@ def _ours(kind: Callable[..., Any], *first: Any, only: list[str], **settings: An
                 table = pa.Table.from_batches([batch])
                 yield table.drop_columns("target"), table.column("target").to_numpy()
 
+    _warm()
+    CLOCK.start()
     return lessnaive.fit_batches(kind(**settings), batches, memory="1.2GB")
 
 
@@ -197,6 +218,9 @@ def counts_like_spark(folder: Path) -> Any:
     return _ours(NaiveBayes, folder, only=CATEGORICAL, smoothing="laplace")
 
 
+CLOCK = ProcessClock()
+SPARK = "Spark MLlib NaiveBayes, 2 threads"
+
 RUNS: dict[str, Callable[[Path], Any]] = {
     "in memory NaiveBayes": lambda f: in_memory("NaiveBayes", f),
     "in memory BaristaNB": lambda f: in_memory("BaristaNB", f),
@@ -210,87 +234,24 @@ RUNS: dict[str, Callable[[Path], Any]] = {
     "numbers: ours, out-of-core": gaussian_like_dask_ml,
     "numbers: dask-ml GaussianNB, 2 workers": lambda f: dask_ml(2, f),
     "names: ours, out-of-core": counts_like_spark,
-    "names: Spark MLlib NaiveBayes, 2 threads": lambda f: spark(2, f),
+    f"names: {SPARK}": lambda f: spark(2, f),
 }
-
-
-class Clock:
-    """Time since the start, which a cluster sets back once its workers are there."""
-
-    def start(self) -> None:
-        """Begin anew."""
-        self._wall, self._cpu = time.perf_counter(), self._cpu_now()
-
-    def read(self) -> tuple[float, float]:
-        """Return wall-clock and CPU seconds."""
-        return time.perf_counter() - self._wall, self._cpu_now() - self._cpu
-
-    @staticmethod
-    def _cpu_now() -> float:
-        """CPU seconds of this process and of its children, dead or alive."""
-        own = time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        return own + sum(_cpu_of(pid) for pid in _children(os.getpid()))
-
-
-def _children(pid: int) -> list[int]:
-    out = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            child = int(stat.parent.name)
-            out += [child, *_children(child)]
-    return out
-
-
-def _cpu_of(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _memory_of(pid: int) -> tuple[int, int]:
-    """Resident bytes of a process: all of them, and those that are its own and not of a file."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0, 0
-    found = dict(line.split()[:2] for line in lines if line.startswith(("VmRSS", "RssAnon")))
-    return int(found.get("VmRSS:", 0)) * 1024, int(found.get("RssAnon:", 0)) * 1024
-
-
-CLOCK = Clock()
 
 
 def one(name: str, folder: Path) -> None:
     """Run one of them in this process, and print what it took as JSON."""
-    peak = [0, 0]
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            for pid in [os.getpid(), *_children(os.getpid())]:
-                for place, size in enumerate(_memory_of(pid)):
-                    peak[place] = max(peak[place], size)
-
-    threading.Thread(target=watch, daemon=True).start()
-    CLOCK.start()
     load = os.getloadavg()[0]
-    cpu: list[float] = []
+    CLOCK.watch()
+    CLOCK.start()
     model = RUNS[name](folder)
-    cpu += CLOCK.read()
-    done.set()
+    seconds, cpu = CLOCK.read()
     n_rows = sum(parquet.ParquetFile(path).metadata.num_rows for path in folder.glob("*.parquet"))
     out = {
         "run": name,
-        "seconds": cpu[0],
-        "cpu": cpu[1],
-        "peak": peak[0] / 1e9,
-        "own": peak[1] / 1e9,
+        "seconds": seconds,
+        "cpu": cpu,
+        "peak": CLOCK.peak / 1e9,
+        "own": CLOCK.own_peak / 1e9,
         "rows": n_rows,
         "load": load,
         "n_iter": getattr(model, "n_iter_", None),
@@ -298,22 +259,48 @@ def one(name: str, folder: Path) -> None:
     print(json.dumps(out))
 
 
-def run(folder: Path, names: list[str]) -> None:
-    header = ("seconds", "CPU s", "rows/s", "peak GB", "own GB", "load")
-    print(f"{'':42} {'{:>8} {:>8} {:>10} {:>8} {:>7} {:>5}'.format(*header)}")
+def run(folder: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+    """Print what each of them takes, in a process of its own, and return it by name."""
+    header = ("rows", "seconds", "CPU s", "rows/s", "peak GB", "own GB", "load")
+    print(f"\n{'':42} {'{:>10} {:>8} {:>8} {:>10} {:>8} {:>7} {:>5}'.format(*header)}")
+    out = {}
     for name in names:
         command = [sys.executable, __file__, "one", str(folder), "--only", name]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             print(f"{name:42} failed: {done.stderr.strip().splitlines()[-1:]}", flush=True)
             continue
-        found = json.loads(done.stdout.strip().splitlines()[-1])
+        found = out[name] = json.loads(done.stdout.strip().splitlines()[-1])
         rate = found["rows"] / found["seconds"]
         print(
-            f"{name:42} {found['seconds']:8.1f} {found['cpu']:8.1f} {rate:10,.0f} "
-            f"{found['peak']:8.2f} {found['own']:7.2f} {found['load']:5.1f}",
+            f"{name:42} {found['rows']:10,} {found['seconds']:8.1f} {found['cpu']:8.1f} "
+            f"{rate:10,.0f} {found['peak']:8.2f} {found['own']:7.2f} {found['load']:5.1f}",
             flush=True,
         )
+    return out
+
+
+def page(folder: Path, n_rows: int) -> None:
+    """Print all figures of the page "How it scales", in less than a quarter of an hour."""
+    large, small = folder / "large", folder / "small"
+    for place, size in ((large, n_rows), (small, n_rows // 10)):
+        if not list(place.glob("*.parquet")):
+            make(place, size)
+    grow()
+    run(large, ["out-of-core NaiveBayes", "out-of-core BaristaNB"])
+    found = run(small, list(RUNS))
+    print()
+    for name in ("NaiveBayes", "BaristaNB"):
+        one, two = (found.get(f"{workers} {name}") for workers in ("1 worker", "2 workers"))
+        if one and two:
+            print(
+                f"{name}, from 1 to 2 workers: {one['seconds'] / two['seconds'] / 2:.2f} of twice "
+                f"the speed, {two['cpu'] / one['cpu']:.2f} times the CPU seconds"
+            )
+    for kind, peer in (("numbers", "dask-ml GaussianNB, 2 workers"), ("names", SPARK)):
+        ours, theirs = found.get(f"{kind}: ours, out-of-core"), found.get(f"{kind}: {peer}")
+        if ours and theirs:
+            print(f"{peer}: {theirs['cpu'] / ours['cpu']:.1f} times our CPU seconds")
 
 
 def grow() -> None:
@@ -354,13 +341,15 @@ def grow() -> None:
 def main() -> None:
     raw = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("what", choices=["make", "run", "one", "grow"])
+    parser.add_argument("what", choices=["make", "run", "one", "grow", "page"])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("data"))
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--only", nargs="*", default=list(RUNS))
     given = parser.parse_args()
     if given.what == "make":
         make(given.folder, given.rows)
+    elif given.what == "page":
+        page(given.folder, given.rows)
     elif given.what == "grow":
         grow()
     elif given.what == "one":

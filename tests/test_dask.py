@@ -89,6 +89,7 @@ def test_predictions_are_made_where_the_rows_are(client):
         found = getattr(model, method)(rows)
         assert isinstance(found, da.Array)
         np.testing.assert_array_equal(found.compute(), getattr(model, method)(X))
+    assert model.score(*table_in(7)) == model.score(X, Y)
 
 
 def test_arrays_with_weights(client):

@@ -297,6 +297,32 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().joint_log_probability(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        if not is_distributed(X):
+            return float(super().score(X, y, sample_weight))
+        from sklearn.metrics import accuracy_score
+
+        given: tuple[Any, ...] = (self.predict(X), y, sample_weight)
+        found, labels, weights = (
+            each.compute() if is_distributed(each) else each for each in given
+        )
+        return float(accuracy_score(labels, found, sample_weight=weights))
+
     def _set_columns_and_classes(self, schema: Schema, classes: NDArray[Any]) -> None:
         self.classes_ = classes
         schema.publish(self)
