@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold, TimeSeriesSplit
 
 from lessnaive import (
     EmptyColumnWarning,
@@ -258,6 +258,26 @@ def test_triples_are_used_only_if_they_help():
     X, _ = switches(600)
     y = (X["a"] == "on") ^ (np.random.default_rng(4).random(600) < 0.2)
     assert LessNaiveClassifier(triples=5).fit(X, y).triples_ == []
+
+
+def test_without_pairs_and_triples_the_model_is_the_additive_one():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(600, 5)).astype(float)
+    y = X[:, 0] + 0.7 * X[:, 1] + rng.normal(size=600) > 1.5
+    model = LessNaiveClassifier(pairs=0, triples=3).fit(X, y)
+    assert model.triples_ == []
+    assert [m.name for m in model.members_] == [m.name for m in MEMBERS]
+    additive = LessNaiveClassifier(pairs=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), additive.predict_proba(X))
+
+
+# The first fold learns from rows none of which any fold holds out.
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), PredefinedSplit([-1] * 600 + [0] * 600)])
+def test_folds_that_leave_rows_out(cv):
+    X, y = xor()
+    model = LessNaiveClassifier(cv=cv, triples=1).fit(X, y)
+    assert model.pairs_[0] == ("x0", "x1")
+    assert model.cv_log_loss_ < 0.4
 
 
 def test_the_strength_of_a_table_is_what_fewer_columns_cannot_say():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lessnaive.models.additive.assembling import Assembly
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
-from lessnaive.models.additive.design import Solution, encode
+from lessnaive.models.additive.design import Solution, class_logs, encode
 from lessnaive.models.additive.members import (
     MANY_COLUMNS,
     main_pieces,
@@ -28,7 +28,7 @@ from lessnaive.models.additive.pair_models import (
     fit_tables,
 )
 from lessnaive.models.additive.path import FittedMember, Folds, fit_member
-from lessnaive.models.additive.scores import log_losses
+from lessnaive.models.additive.scores import centred, log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.models.additive.triple_choice import choose_triples
 from lessnaive.plain import Node
@@ -98,7 +98,6 @@ class Ensemble:
     assembly: Assembly
     members: list[MemberReport]
     pairs: list[Pair]
-    triples: list[Group]
     log_loss: float | None
     solutions: list[Solution]
 
@@ -166,7 +165,7 @@ def fit_ensemble(
         reports = [
             MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, shares, strict=True)
         ]
-        return Ensemble(assembly, reports, [], [], None, solutions)
+        return Ensemble(assembly, reports, [], None, solutions)
     judge = _Judge(some, folds)
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, shares)
@@ -178,13 +177,12 @@ def fit_ensemble(
         assembly.add_design(member.design, member.solution.parameters, float(weight))
         reports.append(MemberReport(member.name, member.penalty, float(weight), judge.loss(scores)))
     if with_pairs is None:
-        return Ensemble(assembly, reports, [], [], judge.loss(honest), solutions)
+        return Ensemble(assembly, reports, [], judge.loss(honest), solutions)
     with_pairs.add_to(assembly)
     return Ensemble(
         assembly,
         reports + with_pairs.reports,
         with_pairs.pairs,
-        with_pairs.triples,
         with_pairs.log_loss,
         [*solutions, with_pairs.solution],
     )
@@ -205,7 +203,6 @@ def _covered(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds]:
 class _WithPairs:
     weights: Floats
     pairs: list[Pair]
-    triples: list[Group]
     reports: list[MemberReport]
     log_loss: float
     solution: Solution
@@ -229,7 +226,9 @@ def _add_pairs(
         or not 2 <= len(inputs.columns) <= MANY_COLUMNS
     ):
         return None
-    scores = np.zeros((some.n_rows, some.n_classes))
+    # Rows that no fold holds out have no score but that of the class frequencies.
+    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
+    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
     scores[judge.rows] = together
     judged = np.zeros(some.n_rows, dtype=bool)
     judged[judge.rows] = True
@@ -238,7 +237,8 @@ def _add_pairs(
     mains = (pieces, encode(pieces, some))
 
     def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
-        learned = (some, rows[judged[rows]], scores, coarse, mains)
+        known = rows[judged[rows]]
+        learned = (some, known if len(known) else rows, scores, coarse, mains)
         pairs = choose_pairs(*learned, settings.pairs)
         return pairs, choose_triples(*learned, pairs, settings.triples)
 
@@ -252,6 +252,8 @@ def _add_pairs(
     tables = fit_tables(
         inputs, some, folds, mains, choices, tol=settings.tol, max_iter=settings.max_iter
     )
+    if not (pairs or tables.triples):
+        return None
     trees = boost_pairs(inputs, some, folds, [own for own, _ in of_folds], pairs)
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
@@ -270,8 +272,8 @@ def _add_pairs(
         MemberReport("tables", tables.penalty, float(weights[1]), judge.loss(held_out[1])),
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
-    loss, triples = judge.loss(with_pairs), tables.triples
-    return _WithPairs(weights, pairs, triples, reports, loss, tables.solution, add_to)
+    loss = judge.loss(with_pairs)
+    return _WithPairs(weights, pairs, reports, loss, tables.solution, add_to)
 
 
 def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
