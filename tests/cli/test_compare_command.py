@@ -193,7 +193,9 @@ def test_ctrl_c_ends_at_once_and_says_how_to_go_on(tmp_path):
         time.sleep(0.001)
     os.kill(process.pid, signal.SIGINT)
     process.join(60)
-    assert process.exitcode == 130
+    exit_code = process.exitcode
+    process.kill()
+    assert exit_code == 130
     log = (tmp_path / "log.txt").read_text()
     assert log.endswith("Stopped; the same command goes on from here.\n")
     assert "Traceback" not in log
