@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
+from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Solution, class_logs, encode
@@ -230,24 +231,9 @@ def _add_pairs(
         or not 2 <= len(inputs.columns) <= MANY_COLUMNS
     ):
         return None
-    # Rows that no fold holds out have no score but that of the class frequencies.
-    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
-    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
-    scores[judge.rows] = together
-    judged = np.zeros(some.n_rows, dtype=bool)
-    judged[judge.rows] = True
-    coarse = coarse_columns(some, BINS[-1], LEVELS)
     pieces = main_pieces(inputs, steps_and_line)
     mains = (pieces, encode(pieces, some))
-
-    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
-        known = rows[judged[rows]]
-        learned = (some, known if len(known) else rows, scores, coarse, mains)
-        pairs = choose_pairs(*learned, settings.pairs)
-        return pairs, choose_triples(*learned, pairs, settings.triples)
-
-    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
-    *of_folds, (pairs, triples) = side_by_side(chosen, tasks, settings.n_jobs)
+    *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, together, mains)
     step()
     if not (pairs or triples):
         return None
@@ -281,6 +267,33 @@ def _add_pairs(
     ]
     loss = judge.loss(with_pairs)
     return _WithPairs(weights, pairs, reports, loss, tables.solution, add_to)
+
+
+def _choose(
+    some: Inputs,
+    folds: Folds,
+    settings: Settings,
+    judge: _Judge,
+    together: Floats,
+    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+) -> list[tuple[list[Pair], list[Group]]]:
+    """Return the pairs and triples of each fold, and those of all rows that are held out."""
+    # Rows that no fold holds out have no score but that of the class frequencies.
+    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
+    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
+    scores[judge.rows] = together
+    judged = np.zeros(some.n_rows, dtype=bool)
+    judged[judge.rows] = True
+    coarse = coarse_columns(some, BINS[-1], LEVELS)
+
+    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
+        known = rows[judged[rows]]
+        learned = (some, known if len(known) else rows, scores, coarse, mains)
+        pairs = choose_pairs(*learned, settings.pairs)
+        return pairs, choose_triples(*learned, pairs, settings.triples)
+
+    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
+    return side_by_side(chosen, tasks, settings.n_jobs)
 
 
 def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
