@@ -1,5 +1,6 @@
 """LessNaiveClassifier: its parts add up to its scorecard, its rules, its limits."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -424,3 +425,15 @@ def test_pairs_must_gain_more_than_the_error_of_the_gain():
     assert ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 1.0)
     assert not ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 30.0)  # less than 0.5 %
     assert not ensemble._pays(rng.permutation(np.repeat([0.91, -0.89], 200)), ones, 1.0)
+
+
+@pytest.mark.parametrize("pairs", [0, 3])
+@pytest.mark.parametrize("n_rows", [3, 300])
+def test_the_progress_bar_ends_at_its_end(capsys, monkeypatch, n_rows, pairs):
+    monkeypatch.setitem(sys.modules, "rich.console", None)  # as if it were not there
+    X, y = mixed(300)
+    rows = np.argsort(-y, kind="stable")[:: -(-300 // n_rows)]
+    LessNaiveClassifier(pairs=pairs, verbose=True).fit(X.iloc[rows], y[rows])
+    *_, last = capsys.readouterr().err.strip().split("\r")
+    done, total = last.removeprefix("fits: ").split("/")
+    assert done == total

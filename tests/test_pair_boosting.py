@@ -225,3 +225,28 @@ def test_wrong_input(message):
     _core.PairBoosting(**given)
     with pytest.raises(ValueError, match=message):
         _core.PairBoosting(**{**given, **WRONG[message]})
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_places_do_not_decide_between_equal_columns(ordered):
+    columns, labels = draw(400, 2, n_codes=4)
+    # Columns 0 and 4 say the same: the one that is first in the order of drawing is taken.
+    columns[4] = columns[0].copy()
+    order, n_codes = [3, 4, 1, 0, 2], 4
+    moved = [2, 0, 3, 1, 4]  # where each column goes
+    results = []
+    for place in ([0, 1, 2, 3, 4], moved):
+        put = [columns[place.index(k)] for k in range(5)]
+        pairs = [tuple(sorted((place[a], place[b]))) for a, b in [(0, 1), (1, 4), (1, 2)]]
+        rules = RULES | {"order": [place[j] for j in order], "share": 0.7}
+        model = _core.PairBoosting(
+            put, [n_codes] * 5, [ordered] * 5, pairs, labels, 2, np.ones(400), None, **rules
+        )
+        model.advance(30)
+        tables = []
+        for j in range(5):
+            tables.append(np.zeros((n_codes, 1)))
+            model.table(place[j], None, 30, tables[-1])
+        results.append(np.array(tables))
+    assert results[0][4].any()
+    np.testing.assert_allclose(results[0], results[1], rtol=0, atol=1e-9)

@@ -24,6 +24,11 @@ uint64_t next_random(uint64_t& state) {
     return z ^ (z >> 31);
 }
 
+// Whether a part has more than half of the weight, and not by rounding.
+bool is_most(const TreeSums& part, const TreeSums& total) {
+    return part.weight > (0.5 + kRounding) * total.weight;
+}
+
 void put_rows(const TreeColumn& column, const CodeSet& left, std::vector<int32_t>& rows,
               int64_t begin, int64_t end, std::vector<int32_t>& buffer, int64_t& middle) {
     buffer.clear();
@@ -42,10 +47,14 @@ void put_rows(const TreeColumn& column, const CodeSet& left, std::vector<int32_t
 }  // namespace
 
 ColumnDraw::ColumnDraw(std::vector<int> order, size_t columns, double share, uint64_t seed)
-    : order_(std::move(order)),
+    : columns_(std::move(order)),
+      order_(columns_),
+      rank_(columns, columns),
       drawn_(columns, 0),
       wanted_(static_cast<size_t>(std::ceil(share * static_cast<double>(order_.size())))),
-      state_(seed) {}
+      state_(seed) {
+    for (size_t k = 0; k < columns_.size(); ++k) rank_[columns_[k]] = k;
+}
 
 void ColumnDraw::draw() {
     std::fill(drawn_.begin(), drawn_.end(), 0);
@@ -53,6 +62,11 @@ void ColumnDraw::draw() {
         std::swap(order_[k], order_[k + next_random(state_) % (order_.size() - k)]);
         drawn_[order_[k]] = 1;
     }
+}
+
+void ColumnDraw::sort(std::vector<int>& columns) const {
+    std::stable_sort(columns.begin(), columns.end(),
+                     [this](int a, int b) { return rank_[a] < rank_[b]; });
 }
 
 TreeGrower::TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
@@ -72,6 +86,10 @@ TreeGrower::TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<
         total += column.n_codes;
     }
     histograms_.assign(rules_.leaves + 1, std::vector<TreeSums>(total));
+    for (size_t j = 0; j < partners_.size(); ++j) {
+        partners_[j].push_back(static_cast<int>(j));
+        draw_.sort(partners_[j]);
+    }
     const size_t width = columns_.size();
     const int32_t last =
         all_rows_.empty() ? -1 : *std::max_element(all_rows_.begin(), all_rows_.end());
@@ -97,9 +115,9 @@ const std::vector<TreeLeaf>& TreeGrower::grow(const std::vector<TreeSums>& sums)
     find_split(root);
     std::vector<Node> nodes{root};
     while (static_cast<int>(nodes.size()) < rules_.leaves) {
-        const auto best = std::max_element(
-            nodes.begin(), nodes.end(),
-            [](const Node& a, const Node& b) { return a.split.gain < b.split.gain; });
+        auto best = nodes.begin();
+        for (auto node = best + 1; node != nodes.end(); ++node)
+            if (node->split.beats(best->split)) best = node;
         if (best->split.column < 0) break;
         Node left, right;
         divide(*best, left, right);
@@ -122,16 +140,9 @@ const std::vector<TreeLeaf>& TreeGrower::grow(const std::vector<TreeSums>& sums)
 
 std::vector<int> TreeGrower::allowed(const TreeLeaf& leaf) const {
     std::vector<int> out;
-    if (leaf.first < 0) {
-        for (size_t j = 0; j < columns_.size(); ++j)
-            if (draw_.has(static_cast<int>(j))) out.push_back(static_cast<int>(j));
-    } else if (leaf.second < 0) {
-        for (int j : partners_[leaf.first])
-            if (draw_.has(j)) out.push_back(j);
-        out.push_back(leaf.first);
-    } else {
-        out = {leaf.first, leaf.second};
-    }
+    for (int j : leaf.first < 0 ? draw_.columns() : partners_[leaf.first])
+        if (j == leaf.first || (leaf.second < 0 ? draw_.has(j) : j == leaf.second))
+            out.push_back(j);
     return out;
 }
 
@@ -166,8 +177,20 @@ void TreeGrower::find_split(Node& node) const {
         const TreeSums* bins = histograms_[node.histogram].data() + offsets_[column];
         Split found = columns_[column].ordered ? best_ordered(column, bins, node.total)
                                                : best_grouped(column, bins, node.total);
-        if (found.gain > node.split.gain) node.split = found;
+        if (found.beats(node.split)) node.split = found;
     }
+}
+
+bool TreeGrower::try_split(const TreeSums& left, const TreeSums& total, double before,
+                           Split& best) const {
+    TreeSums right = total;
+    right.subtract(left);
+    if (!is_large_enough(left) || !is_large_enough(right)) return false;
+    const double after = score(left) + score(right), rounding = kRounding * (after + before);
+    if (!(after - before > best.gain + std::max(rounding, best.rounding))) return false;
+    best.gain = after - before;
+    best.rounding = rounding;
+    return true;
 }
 
 TreeGrower::Split TreeGrower::best_ordered(int column, const TreeSums* bins,
@@ -184,15 +207,9 @@ TreeGrower::Split TreeGrower::best_ordered(int column, const TreeSums* bins,
         const int end = gaps && side == 0 ? n_codes : n_codes - 1;
         for (int code = 1; code < end; ++code) {
             left.add(bins[code]);
-            TreeSums right = total;
-            right.subtract(left);
-            if (!is_large_enough(left) || !is_large_enough(right)) continue;
-            const double gain = score(left) + score(right) - before;
-            if (gain > out.gain) {
-                out.gain = gain;
-                last = code;
-                missing_left = side == 1 || (!gaps && left.weight > right.weight);
-            }
+            if (!try_split(left, total, before, out)) continue;
+            last = code;
+            missing_left = side == 1 || (!gaps && is_most(left, total));
         }
     }
     if (last < 0) return out;
@@ -217,15 +234,9 @@ TreeGrower::Split TreeGrower::best_grouped(int column, const TreeSums* bins,
     bool rest_left = false;
     for (size_t k = 0; k + 1 < order.size(); ++k) {
         left.add(bins[order[k].second]);
-        TreeSums right = total;
-        right.subtract(left);
-        if (!is_large_enough(left) || !is_large_enough(right)) continue;
-        const double gain = score(left) + score(right) - before;
-        if (gain > out.gain) {
-            out.gain = gain;
-            first_right = k + 1;
-            rest_left = left.weight > right.weight;
-        }
+        if (!try_split(left, total, before, out)) continue;
+        first_right = k + 1;
+        rest_left = is_most(left, total);
     }
     if (first_right == 0) return out;
     out.column = column;

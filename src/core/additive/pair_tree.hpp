@@ -2,6 +2,7 @@
 // that may stand together: a sum of such trees is a sum of tables over columns and pairs.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <vector>
@@ -57,9 +58,14 @@ class ColumnDraw {
 
     void draw();
     bool has(int column) const { return drawn_[column] != 0; }
+    // All columns to draw from, in the order that was given.
+    const std::vector<int>& columns() const { return columns_; }
+    // Puts columns into that order, those that are not drawn from behind the others.
+    void sort(std::vector<int>& columns) const;
 
   private:
-    std::vector<int> order_;
+    std::vector<int> columns_, order_;
+    std::vector<size_t> rank_;
     std::vector<char> drawn_;
     size_t wanted_;
     uint64_t state_;
@@ -69,7 +75,8 @@ class ColumnDraw {
 class TreeGrower {
   public:
     // partners[j]: the columns that may stand beside column j. Held-out rows go along, and are not
-    // learned from.
+    // learned from. Of splits that gain the same, but for rounding, that of the column which is
+    // first in the order of the draw is taken.
     TreeGrower(std::vector<TreeColumn> columns, std::vector<std::vector<int>> partners,
                std::vector<int32_t> rows, std::vector<int32_t> held_out, TreeRules rules,
                ColumnDraw draw);
@@ -84,9 +91,13 @@ class TreeGrower {
 
   private:
     struct Split {
-        double gain = 0;
+        double gain = 0, rounding = 0;  // and what rounding may have done to it
         int column = -1;
         CodeSet left;
+
+        bool beats(const Split& other) const {
+            return gain > other.gain + std::max(rounding, other.rounding);
+        }
     };
     struct Node {
         TreeLeaf leaf;
@@ -107,10 +118,13 @@ class TreeGrower {
         return sums.gradient * sums.gradient / (sums.hessian + rules_.l2);
     }
     bool is_large_enough(const TreeSums& sums) const;
+    // Takes the split into `left` and the rest of `total` if it gains more than the best so far.
+    // `before` is the score of `total`.
+    bool try_split(const TreeSums& left, const TreeSums& total, double before, Split& best) const;
 
     std::vector<TreeColumn> columns_;
-    std::vector<uint8_t> codes_;  // of the training rows, (rows, columns)
-    std::vector<std::vector<int>> partners_;
+    std::vector<uint8_t> codes_;              // of the training rows, (rows, columns)
+    std::vector<std::vector<int>> partners_;  // and the column itself, in the order of the draw
     std::vector<int32_t> all_rows_, all_held_out_, rows_, held_out_, buffer_;
     TreeRules rules_;
     ColumnDraw draw_;

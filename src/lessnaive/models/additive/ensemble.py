@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
+from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.coarse import coarse_columns
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Solution, class_logs, encode
@@ -34,7 +35,7 @@ from lessnaive.models.additive.triple_choice import choose_triples
 from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
 
-__all__ = ["Ensemble", "MemberReport", "Settings", "fit_ensemble"]
+__all__ = ["PAIR_STEPS", "Ensemble", "MemberReport", "Settings", "fit_ensemble"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -45,6 +46,8 @@ _FEWEST_ROWS, _LEAST_GAIN = 100.0, 0.005
 _ERRORS = 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
+#: Steps of progress while pairs are looked for: the choice, tables, trees.
+PAIR_STEPS = 3
 
 
 class MemberReport(NamedTuple):
@@ -53,7 +56,8 @@ class MemberReport(NamedTuple):
     Attributes
     ----------
     name : str
-        "smooth", "bends", "lines", "steps" or "freed"; with pairs also "tables" and "trees".
+        "smooth", "bends", "lines", "steps" or "freed"; with pairs or triples also "tables" and
+        "trees".
     penalty : float or None
         The penalty that was chosen; None for trees.
     weight : float
@@ -170,7 +174,7 @@ def fit_ensemble(
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, shares)
     together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
-    with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest)
+    with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest, step)
     share = 1.0 if with_pairs is None else with_pairs.weights[0]
     reports = []
     for member, weight, scores in zip(members, share * weights, held_out, strict=True):
@@ -217,6 +221,7 @@ def _add_pairs(
     judge: _Judge,
     together: Floats,
     honest: Floats,
+    step: Callable[[], None],
 ) -> _WithPairs | None:
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
     few_rows = judge.weights.sum() < _FEWEST_ROWS
@@ -226,24 +231,10 @@ def _add_pairs(
         or not 2 <= len(inputs.columns) <= MANY_COLUMNS
     ):
         return None
-    # Rows that no fold holds out have no score but that of the class frequencies.
-    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
-    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
-    scores[judge.rows] = together
-    judged = np.zeros(some.n_rows, dtype=bool)
-    judged[judge.rows] = True
-    coarse = coarse_columns(some, BINS[-1], LEVELS)
     pieces = main_pieces(inputs, steps_and_line)
     mains = (pieces, encode(pieces, some))
-
-    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
-        known = rows[judged[rows]]
-        learned = (some, known if len(known) else rows, scores, coarse, mains)
-        pairs = choose_pairs(*learned, settings.pairs)
-        return pairs, choose_triples(*learned, pairs, settings.triples)
-
-    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
-    *of_folds, (pairs, triples) = side_by_side(chosen, tasks, settings.n_jobs)
+    *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, together, mains)
+    step()
     if not (pairs or triples):
         return None
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
@@ -252,9 +243,11 @@ def _add_pairs(
     tables = fit_tables(
         inputs, some, folds, mains, choices, tol=settings.tol, max_iter=settings.max_iter
     )
+    step()
     if not (pairs or tables.triples):
         return None
     trees = boost_pairs(inputs, some, folds, [own for own, _ in of_folds], pairs)
+    step()
     held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
@@ -274,6 +267,33 @@ def _add_pairs(
     ]
     loss = judge.loss(with_pairs)
     return _WithPairs(weights, pairs, reports, loss, tables.solution, add_to)
+
+
+def _choose(
+    some: Inputs,
+    folds: Folds,
+    settings: Settings,
+    judge: _Judge,
+    together: Floats,
+    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+) -> list[tuple[list[Pair], list[Group]]]:
+    """Return the pairs and triples of each fold, and those of all rows that are held out."""
+    # Rows that no fold holds out have no score but that of the class frequencies.
+    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
+    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
+    scores[judge.rows] = together
+    judged = np.zeros(some.n_rows, dtype=bool)
+    judged[judge.rows] = True
+    coarse = coarse_columns(some, BINS[-1], LEVELS)
+
+    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
+        known = rows[judged[rows]]
+        learned = (some, known if len(known) else rows, scores, coarse, mains)
+        pairs = choose_pairs(*learned, settings.pairs)
+        return pairs, choose_triples(*learned, pairs, settings.triples)
+
+    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
+    return side_by_side(chosen, tasks, settings.n_jobs)
 
 
 def _pays(gains: Floats, weights: Floats, loss: float) -> bool:

@@ -13,8 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.additive.columns import read_inputs
-from lessnaive.models.additive.ensemble import MemberReport, Settings, fit_ensemble
-from lessnaive.models.additive.members import MEMBERS
+from lessnaive.models.additive.ensemble import (
+    PAIR_STEPS,
+    MemberReport,
+    Settings,
+    fit_ensemble,
+)
+from lessnaive.models.additive.members import members_for
 from lessnaive.models.additive.monotone import read_constraints
 from lessnaive.models.additive.path import PENALTIES, Folds
 from lessnaive.models.base import ScorecardClassifier, fitting, is_distributed
@@ -66,11 +71,11 @@ class LessNaiveClassifier(ScorecardClassifier):
 
     where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
     log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 100 rows on, pairs
-    are looked for in what the columns alone leave unexplained; tables of the pairs and trees that
-    look at one pair each are added in the same way, and are used if the log-loss of held-out rows
-    falls by 0.5 % or more, and by more than its standard error. Everything is then written as one
-    scorecard, in which what a pair says about one of its columns alone is part of the curve of that
-    column.
+    are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
+    trees each branch of which looks at one column or pair, are added in the same way, and are used
+    if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error.
+    Everything is then written as one scorecard, in which what a pair says about one of its columns
+    alone is part of the curve of that column.
 
     Missing values are a value of their own where there were some in training, and add nothing
     where there were none. Values never seen add nothing.
@@ -81,13 +86,14 @@ class LessNaiveClassifier(ScorecardClassifier):
         At most so many pairs of columns; 0 for a model that is purely additive.
     triples : int, default=0
         At most so many triples of columns, each with five values at most, where rules of three
-        columns may decide. They are looked for and used as pairs are.
+        columns may decide. They are looked for and used as pairs are, but have tables only, no
+        trees; of more than 30 such columns those that say most alone take part.
     categorical_features : "from_dtype", "all", or names, positions or a mask, default="from_dtype"
         Columns that are categorical; by default those of text, categories, booleans and objects.
     monotonic_cst : dict of names, array-like of shape (n_features,) or None, default=None
         For two classes: 1 for columns whose score must not fall when their value rises, -1 for
         those whose score must not rise, 0 for the others. The score of the second class is meant.
-        Such columns are in no pair.
+        Such columns are in no pair and in no triple.
     class_weight : dict of classes, "balanced" or None, default=None
         Weights of the classes, by which those of the rows are multiplied; "balanced" gives all
         classes the same total weight. Probabilities are then those of a population in which the
@@ -125,7 +131,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         The columns of each triple, the strongest first.
     members_ : list of MemberReport
         What each of the models contributed: name, penalty, weight in the sum, and log-loss on
-        held-out rows. With pairs, "tables" and "trees" are among them.
+        held-out rows. With pairs or triples, "tables" and "trees" are among them.
     cv_log_loss_ : float or None
         Log-loss of held-out rows, with weights of the members from the other folds; None if there
         were too few rows to hold any out.
@@ -249,9 +255,13 @@ class LessNaiveClassifier(ScorecardClassifier):
         warn_of_empty(empty, len(inputs.columns))
         tol = self.tol * (_FINER if inputs.n_rows <= _FEW_ROWS else 1.0)
         settings = Settings(self.pairs, self.triples, tol, self.max_iter, self.n_jobs)
-        total = len(MEMBERS) * (len(PENALTIES) + 1)
+        n_members = len(members_for(inputs)[0])
+        total = n_members * (len(PENALTIES) + 1) + PAIR_STEPS
         with progress("fits", total, bool(self.verbose)) as step:
-            found = fit_ensemble(inputs, folds, settings, step)
+            steps = iter([step] * total)
+            found = fit_ensemble(inputs, folds, settings, lambda: next(steps)())
+            for rest in steps:  # what was not needed is done as well
+                rest()
         assembly = found.assembly
         terms = assembly.terms()
         scorecard = Scorecard(

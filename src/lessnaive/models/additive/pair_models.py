@@ -1,4 +1,4 @@
-"""The two models of pairs: ridge tables, and boosted trees of at most two columns each."""
+"""The two models of pairs: ridge tables, and boosted trees each branch of which has one pair."""
 
 from __future__ import annotations
 

@@ -109,14 +109,17 @@ def _choose(
     )
     if not folds:
         return kept
-    best, worse = np.inf, 0
+    best, worse, tried = np.inf, 0, 0
     for lam, loss, scores, states in penalty_path(fits, tests, inputs, folds, PENALTIES, tol):
         if loss < best * (1 - _LEAST_GAIN):
             best, worse, kept = loss, 0, (lam, scores, states)
         else:
             worse += 1
-            if worse == _PATIENCE:
-                break
+        tried += 1
+        step()
+        if worse == _PATIENCE:
+            break
+    for _ in PENALTIES[tried:]:  # those that need no look are done as well
         step()
     return kept
 
