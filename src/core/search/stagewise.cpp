@@ -15,6 +15,10 @@ namespace {
 constexpr int kBlock = 256;
 // Half a squared distance larger than this is cut off, as in scoring.
 constexpr double kFarthest = 1e200;
+// Products of two exponentials of numbers above this are normal, and so are their ratios.
+constexpr double kLowestFactor = -300.0;
+// Exponentials of the evidence are kept for columns with at least so many rows for each value.
+constexpr int64_t kRowsPerValue = 8;
 
 // One row: its class, its weight, and for each class the score without the column that is looked
 // at.
@@ -77,15 +81,70 @@ LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t
         sums[t] += row.weight * ((top[t] - (own + mine[t])) + log_of_one_or_more(sum[t]));
 }
 
+// The exponentials of the evidence of one value of a column, less the largest of each step.
+struct Exponentials {
+    std::vector<double> largest, values;  // (steps), (classes, steps)
+    bool known = false, moderate = false;
+
+    LESSNAIVE_INLINE void find(const Steps& steps, int64_t count, int classes) {
+        known = true;
+        largest.assign(count, -std::numeric_limits<double>::infinity());
+        values.resize(classes * count);
+        double lowest = 0.0;
+        for (int c = 0; c < classes; ++c)
+            for (int64_t t = 0; t < count; ++t)
+                largest[t] = std::max(largest[t], steps.evidence[c * steps.stride + t]);
+        for (int c = 0; c < classes; ++c)
+            for (int64_t t = 0; t < count; ++t) {
+                const double gap = steps.evidence[c * steps.stride + t] - largest[t];
+                lowest = std::min(lowest, gap);
+                values[c * count + t] = exp_of_nonpositive(std::max(gap, kLowestExponent));
+            }
+        moderate = lowest > kLowestFactor;
+    }
+};
+
+// The same as add_log_losses, where neither the scores without the column nor its evidence differ
+// so much between classes that products of their exponentials would be lost. `factors` is room for
+// one number per class, `sum` for one per step. Returns whether that is so.
+LESSNAIVE_INLINE bool add_log_losses_by_products(const Row& row, const Exponentials& known,
+                                                 int64_t count, int classes,
+                                                 double* __restrict factors, double* __restrict sum,
+                                                 double* __restrict sums) {
+    double top = row.base[0], lowest = row.base[0];
+    for (int c = 1; c < classes; ++c) {
+        top = std::max(top, row.base[c]);
+        lowest = std::min(lowest, row.base[c]);
+    }
+    if (!(lowest - top > kLowestFactor)) return false;
+    for (int c = 0; c < classes; ++c) factors[c] = exp_of_nonpositive(row.base[c] - top);
+    for (int64_t t = 0; t < count; ++t) sum[t] = 0.0;
+    for (int c = 0; c < classes; ++c) {
+        const double* __restrict value = known.values.data() + c * count;
+        const double factor = factors[c];
+        for (int64_t t = 0; t < count; ++t) sum[t] += factor * value[t];
+    }
+    // What is summed is at least the share of the own class: their ratio is 1 or more.
+    const double* __restrict own = known.values.data() + row.label * count;
+    const double share = factors[row.label];
+    for (int64_t t = 0; t < count; ++t) {
+        const double ratio = sum[t] / (share * own[t]);
+        sums[t] += row.weight * log_of_one_or_more(ratio > 1.0 ? ratio : 1.0);
+    }
+    return true;
+}
+
 // Adds the losses of a block of rows, which start at row `first`. `evidence_of(k)` gives the
 // evidence of row first + k at its present level, followed by that after 1, 2, ... steps.
-// `work` has room for one number per class and three per step.
-template <class EvidenceOf>
+// `known_of(k)` gives the exponentials of that after steps, or null. `work` has room for two
+// numbers per class and three per step.
+template <class EvidenceOf, class KnownOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
                                 int64_t steps, StepLoss loss, double tolerance,
-                                EvidenceOf&& evidence_of, double* work, double* sums) {
+                                EvidenceOf&& evidence_of, KnownOf&& known_of, double* work,
+                                double* sums) {
     poll();
-    double *base = work, *room = work + rows.classes;
+    double *base = work, *factors = work + rows.classes, *room = factors + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};
     load_codes(coded, first, count, labels);
@@ -97,9 +156,13 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
         for (int c = 0; c < rows.classes; ++c) base[c] = scores[c] - evidence[c * stride];
         const Row row{base, labels[k], weight};
         const Steps next{evidence + 1, stride};
-        if (loss == StepLoss::error)
+        if (loss == StepLoss::error) {
             add_errors(row, next, steps, rows.classes, tolerance, room, sums);
-        else
+            continue;
+        }
+        const Exponentials* known = known_of(k, next);
+        if (!known || !known->moderate ||
+            !add_log_losses_by_products(row, *known, steps, rows.classes, factors, room, sums))
             add_log_losses(row, next, steps, rows.classes, room, room + steps, room + 2 * steps,
                            sums);
     }
@@ -107,7 +170,10 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
 
 LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, int64_t steps,
                                StepLoss loss, double tolerance, double* sums) {
-    std::vector<double> work(rows.classes + 3 * steps);
+    std::vector<double> work(2 * rows.classes + 3 * steps);
+    const bool kept =
+        loss == StepLoss::log_loss && kRowsPerValue * column.coded.table_rows <= rows.rows;
+    std::vector<Exponentials> exponentials(kept ? column.coded.table_rows : 0);
     const int64_t row_size = column.width * rows.classes;
     for (int64_t first = 0; first < rows.rows; first += kBlock) {
         const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
@@ -116,7 +182,13 @@ LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, i
         const auto evidence_of = [&](int k) {
             return column.table + codes[k] * row_size + column.level;
         };
-        add_block(rows, first, count, column.width, steps, loss, tolerance, evidence_of,
+        const auto known_of = [&](int k, const Steps& next) -> const Exponentials* {
+            if (!kept) return nullptr;
+            Exponentials& out = exponentials[codes[k]];
+            if (!out.known) out.find(next, steps, rows.classes);
+            return &out;
+        };
+        add_block(rows, first, count, column.width, steps, loss, tolerance, evidence_of, known_of,
                   work.data(), sums);
     }
 }
@@ -124,7 +196,7 @@ LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, i
 LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows, int64_t steps,
                                   StepLoss loss, double tolerance, double* sums) {
     const int64_t stride = steps + 1, size = stride * rows.classes;
-    std::vector<double> work(rows.classes + 3 * steps), buffer(size), parameters(5 * size);
+    std::vector<double> work(2 * rows.classes + 3 * steps), buffer(size), parameters(5 * size);
     for (int64_t p = 0; p < 5 * rows.classes; ++p) {
         const double* from = column.parameters + p * column.width + column.level;
         std::copy(from, from + stride, parameters.begin() + p * stride);
@@ -146,8 +218,9 @@ LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& r
             }
             return out;
         };
-        add_block(rows, first, count, stride, steps, loss, tolerance, evidence_of, work.data(),
-                  sums);
+        const auto known_of = [](int, const Steps&) -> const Exponentials* { return nullptr; };
+        add_block(rows, first, count, stride, steps, loss, tolerance, evidence_of, known_of,
+                  work.data(), sums);
     }
 }
 
