@@ -15,9 +15,9 @@ namespace {
 constexpr int kBlock = 256;
 // Half a squared distance larger than this is cut off, as in scoring.
 constexpr double kFarthest = 1e200;
-// Products of two exponentials of numbers above this are normal, and so are their ratios.
-constexpr double kLowestFactor = -300.0;
-// Exponentials of the evidence are kept for columns with at least so many rows for each value.
+// The products of exponentials of two numbers above this are normal, and so are their ratios.
+constexpr double kLowestShare = -300.0;
+// What steps multiply shares by is kept for columns with at least so many rows for each value.
 constexpr int64_t kRowsPerValue = 8;
 
 // One row: its class, its weight, and for each class the score without the column that is looked
@@ -81,99 +81,87 @@ LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t
         sums[t] += row.weight * ((top[t] - (own + mine[t])) + log_of_one_or_more(sum[t]));
 }
 
-// The exponentials of the evidence of one value of a column, less the largest of each step.
-struct Exponentials {
-    std::vector<double> largest, values;  // (steps), (classes, steps)
-    bool known = false, moderate = false;
+// What steps multiply the share of each class by, for one value of a column.
+struct Factors {
+    std::vector<double> values;  // (classes, steps)
+    bool moderate = false;
 
-    LESSNAIVE_INLINE void find(const Steps& steps, int64_t count, int classes) {
-        known = true;
-        largest.assign(count, -std::numeric_limits<double>::infinity());
+    // `now` is the evidence at the present level, followed by that after steps.
+    LESSNAIVE_INLINE void find(const double* now, int64_t stride, int64_t count, int classes) {
         values.resize(classes * count);
-        double lowest = 0.0;
-        for (int c = 0; c < classes; ++c)
-            for (int64_t t = 0; t < count; ++t)
-                largest[t] = std::max(largest[t], steps.evidence[c * steps.stride + t]);
+        moderate = true;
         for (int c = 0; c < classes; ++c)
             for (int64_t t = 0; t < count; ++t) {
-                const double gap = steps.evidence[c * steps.stride + t] - largest[t];
-                lowest = std::min(lowest, gap);
-                values[c * count + t] = exp_of_nonpositive(std::max(gap, kLowestExponent));
+                const double gain = now[c * stride + 1 + t] - now[c * stride];
+                moderate = moderate && std::fabs(gain) < -kLowestShare;
+                values[c * count + t] = std::exp(gain);
             }
-        moderate = lowest > kLowestFactor;
     }
 };
 
-// The same as add_log_losses, where neither the scores without the column nor its evidence differ
-// so much between classes that products of their exponentials would be lost. `factors` is room for
-// one number per class, `sum` for one per step. Returns whether that is so.
-LESSNAIVE_INLINE bool add_log_losses_by_products(const Row& row, const Exponentials& known,
-                                                 int64_t count, int classes,
-                                                 double* __restrict factors, double* __restrict sum,
-                                                 double* __restrict sums) {
-    double top = row.base[0], lowest = row.base[0];
-    for (int c = 1; c < classes; ++c) {
-        top = std::max(top, row.base[c]);
-        lowest = std::min(lowest, row.base[c]);
-    }
-    if (!(lowest - top > kLowestFactor)) return false;
-    for (int c = 0; c < classes; ++c) factors[c] = exp_of_nonpositive(row.base[c] - top);
+// The same as add_log_losses, from the shares of the classes in a row and what they are multiplied
+// by. `sum` is room for one number per step.
+LESSNAIVE_INLINE void add_log_losses_of_shares(const double* shares, int64_t label, double weight,
+                                               const double* factors, int64_t count, int classes,
+                                               double* __restrict sum, double* __restrict sums) {
     for (int64_t t = 0; t < count; ++t) sum[t] = 0.0;
     for (int c = 0; c < classes; ++c) {
-        const double* __restrict value = known.values.data() + c * count;
-        const double factor = factors[c];
-        for (int64_t t = 0; t < count; ++t) sum[t] += factor * value[t];
+        const double* __restrict factor = factors + c * count;
+        const double share = shares[c];
+        for (int64_t t = 0; t < count; ++t) sum[t] += share * factor[t];
     }
-    // What is summed is at least the share of the own class: their ratio is 1 or more.
-    const double* __restrict own = known.values.data() + row.label * count;
-    const double share = factors[row.label];
+    const double* __restrict own = factors + label * count;
+    const double share = shares[label];
+    // Two loops, as a compiler may make a branch of the limit and what follows.
     for (int64_t t = 0; t < count; ++t) {
         const double ratio = sum[t] / (share * own[t]);
-        sums[t] += row.weight * log_of_one_or_more(ratio > 1.0 ? ratio : 1.0);
+        sum[t] = ratio > 1.0 ? ratio : 1.0;
     }
-    return true;
+    for (int64_t t = 0; t < count; ++t) sums[t] += weight * log_of_one_or_more(sum[t]);
 }
 
 // Adds the losses of a block of rows, which start at row `first`. `evidence_of(k)` gives the
 // evidence of row first + k at its present level, followed by that after 1, 2, ... steps.
-// `known_of(k)` gives the exponentials of that after steps, or null. `work` has room for two
-// numbers per class and three per step.
-template <class EvidenceOf, class KnownOf>
-LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
-                                int64_t steps, StepLoss loss, double tolerance,
-                                EvidenceOf&& evidence_of, KnownOf&& known_of, double* work,
-                                double* sums) {
+// `factors_of(k)` gives what steps multiply shares by, or null. `work` has room for one number per
+// class and three per step.
+template <class EvidenceOf, class FactorsOf>
+LESSNAIVE_INLINE void add_block(const ScanRows& rows, const double* shares, int64_t first,
+                                int count, int64_t stride, int64_t steps, StepLoss loss,
+                                double tolerance, EvidenceOf&& evidence_of, FactorsOf&& factors_of,
+                                double* work, double* sums) {
     poll();
-    double *base = work, *factors = work + rows.classes, *room = factors + rows.classes;
+    double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};
     load_codes(coded, first, count, labels);
     for (int k = 0; k < count; ++k) {
         const double weight = rows.weights ? rows.weights[first + k] : 1.0;
         if (weight == 0) continue;
+        const double* share = shares + (first + k) * rows.classes;
+        const double* factors = loss == StepLoss::error || share[0] == 0 ? nullptr : factors_of(k);
+        if (factors) {
+            add_log_losses_of_shares(share, labels[k], weight, factors, steps, rows.classes, room,
+                                     sums);
+            continue;
+        }
         const double* evidence = evidence_of(k);
         const double* scores = rows.scores + (first + k) * rows.classes;
         for (int c = 0; c < rows.classes; ++c) base[c] = scores[c] - evidence[c * stride];
         const Row row{base, labels[k], weight};
         const Steps next{evidence + 1, stride};
-        if (loss == StepLoss::error) {
+        if (loss == StepLoss::error)
             add_errors(row, next, steps, rows.classes, tolerance, room, sums);
-            continue;
-        }
-        const Exponentials* known = known_of(k, next);
-        if (!known || !known->moderate ||
-            !add_log_losses_by_products(row, *known, steps, rows.classes, factors, room, sums))
+        else
             add_log_losses(row, next, steps, rows.classes, room, room + steps, room + 2 * steps,
                            sums);
     }
 }
 
-LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, int64_t steps,
-                               StepLoss loss, double tolerance, double* sums) {
-    std::vector<double> work(2 * rows.classes + 3 * steps);
-    const bool kept =
-        loss == StepLoss::log_loss && kRowsPerValue * column.coded.table_rows <= rows.rows;
-    std::vector<Exponentials> exponentials(kept ? column.coded.table_rows : 0);
+LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, const double* shares,
+                               int64_t steps, StepLoss loss, double tolerance, double* sums) {
+    std::vector<double> work(rows.classes + 3 * steps);
+    const bool kept = kRowsPerValue * column.coded.table_rows <= rows.rows;
+    std::vector<Factors> factors(kept ? column.coded.table_rows : 0);
     const int64_t row_size = column.width * rows.classes;
     for (int64_t first = 0; first < rows.rows; first += kBlock) {
         const int count = static_cast<int>(std::min<int64_t>(kBlock, rows.rows - first));
@@ -182,21 +170,22 @@ LESSNAIVE_WIDE void scan_table(const LevelTable& column, const ScanRows& rows, i
         const auto evidence_of = [&](int k) {
             return column.table + codes[k] * row_size + column.level;
         };
-        const auto known_of = [&](int k, const Steps& next) -> const Exponentials* {
+        const auto factors_of = [&](int k) -> const double* {
             if (!kept) return nullptr;
-            Exponentials& out = exponentials[codes[k]];
-            if (!out.known) out.find(next, steps, rows.classes);
-            return &out;
+            Factors& own = factors[codes[k]];
+            if (own.values.empty()) own.find(evidence_of(k), column.width, steps, rows.classes);
+            return own.moderate ? own.values.data() : nullptr;
         };
-        add_block(rows, first, count, column.width, steps, loss, tolerance, evidence_of, known_of,
-                  work.data(), sums);
+        add_block(rows, shares, first, count, column.width, steps, loss, tolerance, evidence_of,
+                  factors_of, work.data(), sums);
     }
 }
 
-LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows, int64_t steps,
-                                  StepLoss loss, double tolerance, double* sums) {
+LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& rows,
+                                  const double* shares, int64_t steps, StepLoss loss,
+                                  double tolerance, double* sums) {
     const int64_t stride = steps + 1, size = stride * rows.classes;
-    std::vector<double> work(2 * rows.classes + 3 * steps), buffer(size), parameters(5 * size);
+    std::vector<double> work(rows.classes + 3 * steps), buffer(size), parameters(5 * size);
     for (int64_t p = 0; p < 5 * rows.classes; ++p) {
         const double* from = column.parameters + p * column.width + column.level;
         std::copy(from, from + stride, parameters.begin() + p * stride);
@@ -218,9 +207,26 @@ LESSNAIVE_WIDE void scan_parabola(const LevelParabola& column, const ScanRows& r
             }
             return out;
         };
-        const auto known_of = [](int, const Steps&) -> const Exponentials* { return nullptr; };
-        add_block(rows, first, count, stride, steps, loss, tolerance, evidence_of, known_of,
-                  work.data(), sums);
+        const auto factors_of = [](int) -> const double* { return nullptr; };
+        add_block(rows, shares, first, count, stride, steps, loss, tolerance, evidence_of,
+                  factors_of, work.data(), sums);
+    }
+}
+
+// The exponentials of the scores of each row less the largest; 0 for the first class of rows where
+// they differ so much that products would be lost.
+LESSNAIVE_WIDE void find_shares(const ScanRows& rows, double* out) {
+    for (int64_t i = 0; i < rows.rows; ++i) {
+        const double* scores = rows.scores + i * rows.classes;
+        double* own = out + i * rows.classes;
+        const double top = *std::max_element(scores, scores + rows.classes);
+        double lowest = 0.0;
+        for (int c = 0; c < rows.classes; ++c) {
+            own[c] = scores[c] - top;
+            lowest = own[c] < lowest ? own[c] : lowest;
+        }
+        exponentials(own, rows.classes);
+        if (!(lowest > kLowestShare)) own[0] = 0.0;
     }
 }
 
@@ -231,13 +237,16 @@ void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelPa
     const int64_t n_tables = static_cast<int64_t>(tables.size());
     const int64_t tasks = n_tables + static_cast<int64_t>(parabolas.size());
     std::fill_n(out, tasks * steps, 0.0);
+    std::vector<double> shares(loss == StepLoss::error ? 0 : rows.rows * rows.classes);
+    if (!shares.empty()) find_shares(rows, shares.data());
     // A wide step costs much less than what a cell stands for there.
     parallel_for(tasks, tasks * rows.rows * steps / 16, [&](int64_t j) {
         double* sums = out + j * steps;
         if (j < n_tables)
-            scan_table(tables[j], rows, steps, loss, tolerance, sums);
+            scan_table(tables[j], rows, shares.data(), steps, loss, tolerance, sums);
         else
-            scan_parabola(parabolas[j - n_tables], rows, steps, loss, tolerance, sums);
+            scan_parabola(parabolas[j - n_tables], rows, shares.data(), steps, loss, tolerance,
+                          sums);
     });
 }
 
