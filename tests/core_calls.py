@@ -731,6 +731,31 @@ def _(core: Any) -> Arguments:
     }
 
 
+def evidence_path(core: Any) -> Any:
+    return core.EvidencePath(evidence(core), 0.0, ROWS)
+
+
+@call("EvidencePath.__init__")
+def _(core: Any) -> Arguments:
+    return {
+        "evidence": Instance(evidence(core)),
+        "target": Real(1.0, (np.nan, np.inf)),
+        "enough": positive(ROWS),
+    }
+
+
+@call("EvidencePath.minimize")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(evidence_path(core)),
+        "l1": Real(0.1, (-1.0, np.nan, np.inf)),
+        "l2": Real(0.1, (-1.0, np.nan, np.inf)),
+        "tolerance": tolerance(),
+        "max_passes": rounds(),
+        "out": Filled(np.zeros((CLASSES, COLUMNS))),
+    }
+
+
 def terms() -> Arguments:
     return {
         "lookups": Any1([Group([codes(), shift(), table()])]),

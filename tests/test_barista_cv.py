@@ -95,6 +95,23 @@ def test_the_final_model_is_the_chosen_one():
             assert model.path_.nonzeros[i, k] == (model.path_.weights[i, k] != 0).sum()
 
 
+@pytest.mark.parametrize("shrink_to", ["zero", "one"])
+@pytest.mark.parametrize("name", ["mixed", "binary", "penguins"])
+def test_paths_of_the_core_are_those_of_the_solvers_in_python(name, shrink_to):
+    """The core goes through the penalties in another order, and remembers the curvature."""
+    X, y = table(name)
+    grid = ([8.0, 2.0, 0.5, 0.1, 0.02], [10.0, 0.1, 0.0])
+    quick, slow = (
+        BaristaNBCV(grid=grid, cv=2, shrink_to=shrink_to, solver=solver).fit(X, y)
+        for solver in ("auto", "prox_newton")
+    )
+    np.testing.assert_allclose(quick.path_.fold_scores, slow.path_.fold_scores, atol=1e-5)
+    np.testing.assert_array_equal(quick.path_.nonzeros[:2], slow.path_.nonzeros[:2])
+    np.testing.assert_allclose(quick.path_.weights[:2], slow.path_.weights[:2], atol=1e-3)
+    assert (quick.l1_, quick.l2_) == (slow.l1_, slow.l2_)
+    np.testing.assert_allclose(quick.weights_, slow.weights_, atol=1e-6)
+
+
 def test_weights_of_rows():
     X, y = table("mixed")
     weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)

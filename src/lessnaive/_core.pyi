@@ -249,6 +249,14 @@ class LinearCurvature:
         self, squares: NDArray[np.float64], with_intercept: NDArray[np.float64]
     ) -> None: ...
 
+class EvidencePath:
+    def __init__(self, evidence: Evidence, target: float, enough: int) -> None: ...
+    @property
+    def crowded(self) -> bool: ...
+    def minimize(
+        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
+    ) -> tuple[int, bool]: ...
+
 class LinearPath:
     def __init__(
         self,

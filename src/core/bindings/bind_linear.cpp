@@ -7,6 +7,7 @@
 #include "bindings/checks.hpp"
 #include "bindings/in_use.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/paths.hpp"
 #include "bindings/released.hpp"
 #include "linear/linear_curvature.hpp"
 #include "linear/linear_path.hpp"
@@ -155,21 +156,6 @@ void make_path(LinearPath* self, const LinearRows& rows, const Integers& starts,
         LinearPath(rows, std::move(coordinates), numbers(target), numbers(factor), numbers(start));
 }
 
-std::tuple<int, bool> minimize_binding(LinearPath& path, double l1, double l2, double tolerance,
-                                       int max_passes, Table out) {
-    require(has_shape(out, {path.outputs(), path.size() / path.outputs()}),
-            "out has the wrong shape");
-    require(l1 >= 0 && l2 >= 0 && std::isfinite(l1) && std::isfinite(l2),
-            "penalties must be finite and not negative");
-    require_stopping(tolerance, max_passes);
-    Memory().fill(out).require_apart();
-    const InUse held(&path, InUse::How::change);
-    const Released release;
-    const LinearPath::Found found = path.minimize(l1, l2, tolerance, max_passes);
-    std::copy(found.weights.begin(), found.weights.end(), out.data());
-    return {found.passes, found.finished};
-}
-
 }  // namespace
 
 void bind_linear(nb::module_& m) {
@@ -207,17 +193,12 @@ void bind_linear(nb::module_& m) {
         .def("diagonal", &diagonal_binding, array_arg("squares"), array_arg("with_intercept"),
              "Fill squares with the diagonal, and with_intercept with the second derivatives by a "
              "coefficient and the intercept.");
-    nb::class_<LinearPath>(m, "LinearPath",
-                           "Minima of a penalized linear model, for one penalty after the other.")
-        .def("__init__", &make_path, nb::arg("rows"), array_arg("starts"), array_arg("places"),
+    nb::class_<LinearPath> path(
+        m, "LinearPath", "Minima of a penalized linear model, for one penalty after the other.");
+    path.def("__init__", &make_path, nb::arg("rows"), array_arg("starts"), array_arg("places"),
              array_arg("values"), array_arg("target"), array_arg("factor"), array_arg("start"),
-             nb::keep_alive<1, 2>())
-        .def_prop_ro("crowded", &LinearPath::crowded,
-                     "Whether more weights are at work than a matrix has room for.")
-        .def("minimize", &minimize_binding, nb::arg("l1"), nb::arg("l2"), nb::arg("tolerance"),
-             nb::arg("max_passes"), array_arg("out"),
-             "Fill out with the weights at this penalty, to which those at the last one lead. "
-             "Returns how often the rows were looked at, and whether that was enough.");
+             nb::keep_alive<1, 2>());
+    bind_path(path);
 }
 
 }  // namespace lessnaive

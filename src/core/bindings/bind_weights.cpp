@@ -5,9 +5,11 @@
 #include "bindings/checks.hpp"
 #include "bindings/curves.hpp"
 #include "bindings/overlap.hpp"
+#include "bindings/paths.hpp"
 #include "bindings/released.hpp"
 #include "weights/curvature.hpp"
 #include "weights/evidence.hpp"
+#include "weights/evidence_path.hpp"
 #include "weights/quadratic_program.hpp"
 #include "weights/weighted_loss.hpp"
 
@@ -247,6 +249,14 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
     return {found.rounds, found.residual};
 }
 
+void make_evidence_path(EvidencePath* self, const Evidence& evidence, double target,
+                        int64_t enough) {
+    require(std::isfinite(target), "the target must be finite");
+    require(enough > 0, "there must be a row to look at");
+    const Released release;
+    new (self) EvidencePath(evidence, target, enough);
+}
+
 }  // namespace
 
 void bind_weights(nb::module_& m) {
@@ -298,6 +308,13 @@ void bind_weights(nb::module_& m) {
              "of the largest |e|^2.")
         .def("margins", &margins_binding, array_arg("direction"),
              "Smallest and largest growth of the score of a row's class over another class's.");
+    nb::class_<EvidencePath> path(
+        m, "EvidencePath",
+        "Minima of the penalized log loss of weighted evidence, for one penalty after the other.");
+    path.def("__init__", &make_evidence_path, nb::arg("evidence"), nb::arg("target"),
+             nb::arg("enough"), nb::keep_alive<1, 2>(),
+             "Weights are counted from the target; the curvature is that of about `enough` rows.");
+    bind_path(path);
     m.def("solve_quadratic", &solve_binding, array_arg("hessian"), array_arg("gradient"),
           array_arg("target"), array_arg("lower"), array_arg("upper"), nb::arg("l1"), nb::arg("l2"),
           nb::arg("tolerance"), nb::arg("most_rounds"), array_arg("x"),

@@ -101,12 +101,13 @@ class Products {
         add_dots(left_.data(), left_.size(), right_.data(), right_.size(), kBlock, half, block,
                  size_);
         const Slots &rows = slots_[o], &columns = slots_[u];
-        for (size_t j = 0; j < left_.size(); ++j) {
+        for (size_t j = 0; j < left_.size() && !columns.slots.empty(); ++j) {
             double* row = block + static_cast<int64_t>(j) * size_;
             for (int k = 0; k < kBlock; ++k)
                 for (int32_t e = columns.starts[k]; e < columns.starts[k + 1]; ++e)
                     row[columns.slots[e]] += left_[j][k];
         }
+        if (rows.slots.empty()) return;
         if (!half) {
             for (size_t j = 0; j < right_.size(); ++j) {
                 block::multiply(right_[j], q, scaled_one_);

@@ -15,7 +15,9 @@ namespace linear {
 
 constexpr int kBlock = block::kRows;
 constexpr int64_t kMostTasks = 32;
-constexpr int64_t kMostBytes = int64_t{1} << 27;
+// Bytes of all tasks together: so many for each row, within these bounds.
+constexpr int64_t kBytesPerRow = 64;
+constexpr int64_t kFewestBytes = int64_t{1} << 25, kMostBytes = int64_t{1} << 27;
 // So many cells take as long as one of those that threads are started for.
 constexpr int64_t kQuick = 4;
 
@@ -32,7 +34,8 @@ struct Tasks {
 // `size`: numbers that each task keeps.
 inline Tasks tasks_of(int64_t rows, int64_t size) {
     const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(double));
-    const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
+    const int64_t room = std::clamp(kBytesPerRow * rows, kFewestBytes, kMostBytes);
+    const int64_t most = std::clamp<int64_t>(room / bytes, 1, kMostTasks);
     const int64_t blocks = (rows + kBlock - 1) / kBlock;
     const int64_t each = std::max<int64_t>(8, (blocks + most - 1) / most);
     return {(blocks + each - 1) / each, each, blocks};

@@ -1,7 +1,6 @@
 #include "linear/linear_path.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/interrupt.hpp"
@@ -11,54 +10,111 @@
 namespace lessnaive {
 namespace {
 
-// Share of the predicted decrease that a step must bring.
-constexpr double kSufficient = 1e-4;
-// The curvature is looked at again when a step leaves more than this of what there was to gain.
-constexpr double kSlow = 0.1;
-// And when the loss has fallen to this share: the surer the model, the less curvature there is, and
-// with too much of it the minimum seems nearer than it is.
-constexpr double kOld = 0.7;
-// A share of the objective that is lost in its rounding: below it only the slopes tell more.
-constexpr double kRounding = 1e-13;
-// A step that promises less than this share of the objective may fail by its rounding.
-constexpr double kInvisible = 1e-7;
-constexpr double kShortest = 1e-10;
-// Rows that are sure of their class, rightly or wrongly, have no curvature left, and a step by it
-// is far too long. Then it gets a share of what there is without any evidence, of which for two
-// classes the whole bounds it everywhere.
-constexpr double kFirstDamping = 1e-3, kMostDamping = 1e3;
-// Rounds of the inner solver at the most, and what it may leave of the tolerance.
-constexpr int kMostRounds = 50;
-constexpr double kInner = 1e-3;
-// When others have to work too, so do all those whose slope is this share of what holds them: a
-// penalty or two later they would have to.
-constexpr double kSoon = 0.7;
-// Weights that begin to work at a time: so many, or twice as many as are at work.
-constexpr size_t kNewcomers = 100;
-// More weights at work have no room, or their products take longer than other solvers.
-constexpr size_t kMostAtWork = 1500;
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double out = 0;
-    for (size_t i = 0; i < a.size(); ++i) out += a[i] * b[i];
-    return out;
-}
-
-std::vector<double> difference(const std::vector<double>& a, const std::vector<double>& b) {
-    std::vector<double> out(a.size());
-    for (size_t i = 0; i < a.size(); ++i) out[i] = a[i] - b[i];
-    return out;
-}
-
 LESSNAIVE_WIDE void add_multiple(const double* x, double factor, int64_t size, double* out) {
     for (int64_t i = 0; i < size; ++i) out[i] += factor * x[i];
 }
 
-// row += up * u - down * v
-LESSNAIVE_WIDE void add_two(const double* u, double up, const double* v, double down, int64_t size,
-                            double* row) {
-    for (int64_t i = 0; i < size; ++i) row[i] += up * u[i] - down * v[i];
-}
+// The loss of rows by coordinates of their coefficients, around a target.
+class LinearPathLoss : public PathLoss {
+  public:
+    LinearPathLoss(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target)
+        : rows_(rows),
+          coordinates_(std::move(coordinates)),
+          adjoint_(coordinates_.transposed()),
+          target_(std::move(target)) {}
+
+    int64_t outputs() const override { return rows_.outputs(); }
+
+    double value_and_gradient(const std::vector<double>& weights,
+                              std::vector<double>& gradient) const override {
+        const std::vector<double> at = coefficients(weights);
+        std::vector<double> by_coefficient(at.size());
+        const double loss = rows_.loss(at.data(), by_coefficient.data());
+        for (int o = 0; o < rows_.outputs(); ++o)
+            coordinates_.multiply_transposed(by_coefficient.data() + o * coordinates_.rows,
+                                             gradient.data() + o * coordinates_.columns);
+        return loss;
+    }
+
+    void add_curvature(const std::vector<double>& weights, const std::vector<int64_t>& working,
+                       double share, double* hessian) const override {
+        add_curvature_at(coefficients(weights), working, share, hessian);
+    }
+
+    void add_largest_curvature(const std::vector<int64_t>& working, double share,
+                               double* hessian) const override {
+        const std::vector<double> unsure(rows_.outputs() * coordinates_.rows, 0.0);
+        add_curvature_at(unsure, working, share, hessian);
+    }
+
+    // What all outputs share changes no probability.
+    void hold_what_is_open(const std::vector<int64_t>& working, const std::vector<double>& factor,
+                           double* hessian) const override {
+        if (rows_.outputs() == 1) return;
+        const int64_t columns = coordinates_.columns, count = static_cast<int64_t>(working.size());
+        // The same column of all outputs is at work if nothing holds it.
+        std::vector<std::vector<int64_t>> free(columns);
+        for (int64_t i = 0; i < count; ++i)
+            if (factor[working[i]] == 0) free[working[i] % columns].push_back(i);
+        for (const std::vector<int64_t>& places : free) {
+            if (places.empty()) continue;
+            const double curvature = hessian[places[0] * count + places[0]];
+            for (int64_t i : places)
+                for (int64_t k : places) hessian[i * count + k] += curvature;
+        }
+    }
+
+  private:
+    std::vector<double> coefficients(const std::vector<double>& weights) const {
+        std::vector<double> at(weights.size());
+        for (size_t k = 0; k < at.size(); ++k) at[k] = target_[k] + weights[k];
+        std::vector<double> out(rows_.outputs() * coordinates_.rows);
+        for (int o = 0; o < rows_.outputs(); ++o)
+            coordinates_.multiply(at.data() + o * coordinates_.columns,
+                                  out.data() + o * coordinates_.rows);
+        return out;
+    }
+
+    // Calls visit(place, value) for the coefficients of the rows that a weight has a part in.
+    template <class Visitor>
+    void visit(int64_t weight, Visitor&& visit) const {
+        const int64_t o = weight / coordinates_.columns, c = weight % coordinates_.columns;
+        for (int64_t e = adjoint_.starts[c]; e < adjoint_.starts[c + 1]; ++e)
+            visit(o * coordinates_.rows + adjoint_.places[e], adjoint_.values[e]);
+    }
+
+    void add_curvature_at(const std::vector<double>& coefficients,
+                          const std::vector<int64_t>& working, double share,
+                          double* hessian) const {
+        std::vector<int64_t> slots(coefficients.size(), -1), chosen;
+        for (int64_t k : working) visit(k, [&](int64_t place, double) { slots[place] = 0; });
+        for (size_t place = 0; place < slots.size(); ++place)
+            if (slots[place] == 0) {
+                slots[place] = static_cast<int64_t>(chosen.size());
+                chosen.push_back(static_cast<int64_t>(place));
+            }
+        const int64_t n = static_cast<int64_t>(chosen.size());
+        const int64_t count = static_cast<int64_t>(working.size());
+        std::vector<double> by_coefficient(n * n), row(n);
+        curvature(rows_, coefficients.data(), rows_.rows(), chosen, by_coefficient.data());
+        for (int64_t i = 0; i < count; ++i) {
+            poll();
+            std::fill(row.begin(), row.end(), 0.0);
+            visit(working[i], [&](int64_t place, double value) {
+                add_multiple(by_coefficient.data() + slots[place] * n, share * value, n,
+                             row.data());
+            });
+            for (int64_t k = 0; k < count; ++k)
+                visit(working[k], [&](int64_t place, double value) {
+                    hessian[i * count + k] += value * row[slots[place]];
+                });
+        }
+    }
+
+    const LinearRows& rows_;
+    SparseMatrix coordinates_, adjoint_;
+    std::vector<double> target_;
+};
 
 }  // namespace
 
@@ -91,259 +147,8 @@ SparseMatrix SparseMatrix::transposed() const {
 
 LinearPath::LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
                        std::vector<double> factor, std::vector<double> start)
-    : rows_(rows),
-      coordinates_(std::move(coordinates)),
-      adjoint_(coordinates_.transposed()),
-      target_(std::move(target)),
-      factor_(std::move(factor)),
-      point_(look(std::move(start))),
-      first_loss_(point_.loss),
-      exact_(false),
-      loss_at_curvature_(point_.loss) {}
-
-LinearPath::Found LinearPath::minimize(double l1, double l2, double tolerance, int max_passes) {
-    const Penalty penalty{l1, l2};
-    const bool held = l1 > 0 || l2 > 0;
-    double before = HUGE_VAL;  // what there was to gain before the last step
-    bool from_exact = false;   // whether that step was made with the exact curvature
-    int passes = 0;
-    for (;;) {
-        if (admit(penalty)) {
-            ++passes;
-            before = HUGE_VAL;
-        }
-        if (crowded_) return {point_.weights, passes, false};
-        const double now = cost(penalty, point_.weights);
-        const double scale = held ? point_.loss + now : first_loss_;
-        const double enough = tolerance * scale;
-        QuadraticSolution found = minimum_of_model(penalty, enough);
-        std::vector<double> goal = point_.weights;
-        for (size_t i = 0; i < working_.size(); ++i) goal[working_[i]] = found.x[i];
-        const std::vector<double> move = at_work(difference(goal, point_.weights));
-        // The slope of the model is linear on the way from here to its minimum.
-        const double gain = now - cost(penalty, goal) -
-                            0.5 * (dot(at_work(point_.gradient), move) + dot(found.slope, move));
-        const bool old = point_.loss < kOld * loss_at_curvature_;
-        const bool slow = gain > kSlow * before;
-        if (gain <= enough && (exact_ || !old) && !left_out_)
-            return {std::move(goal), passes, true};
-        if (slow && from_exact && gain <= kRounding * scale) return {std::move(goal), passes, true};
-        if (passes >= max_passes) return {point_.weights, passes, false};
-        if ((slow || old) && !exact_) {
-            look_at_curvature();
-            ++passes;
-            before = HUGE_VAL;
-            continue;
-        }
-        from_exact = exact_;
-        const int steps = walk(penalty, goal);
-        if (steps == 0) {
-            // Nothing to be gained that the objective would show, or else a step that failed.
-            if (gain <= kInvisible * scale) return {point_.weights, passes, true};
-            if (damping_ >= kMostDamping) return {point_.weights, passes, false};
-            damping_ = std::max(kFirstDamping, 10 * damping_);
-            look_at_curvature();
-            ++passes;
-            before = HUGE_VAL;
-            continue;
-        }
-        passes += steps;
-        before = gain;
-    }
-}
-
-int LinearPath::walk(const Penalty& penalty, const std::vector<double>& goal) {
-    const std::vector<double> move = difference(goal, point_.weights);
-    const double now = cost(penalty, point_.weights);
-    const double slope = dot(point_.gradient, move) + cost(penalty, goal) - now;
-    const double rounding = kRounding * (point_.loss + now);
-    int passes = 0;
-    for (double length = 1.0; length > kShortest; length *= 0.5) {
-        std::vector<double> weights = point_.weights;
-        for (size_t k = 0; k < move.size(); ++k) weights[k] += length * move[k];
-        Point next = look(length == 1.0 ? goal : std::move(weights));
-        ++passes;
-        const double fall = (point_.loss - next.loss) + (now - cost(penalty, next.weights));
-        if (fall >= -kSufficient * length * slope - rounding) {
-            learn_curvature(next);
-            point_ = std::move(next);
-            exact_ = false;
-            return passes;
-        }
-        if (!exact_) {  // then the model is to blame, not the length
-            look_at_curvature();
-            return passes + 1;
-        }
-    }
-    return 0;
-}
-
-QuadraticSolution LinearPath::minimum_of_model(const Penalty& penalty, double enough) const {
-    const int64_t size = static_cast<int64_t>(working_.size());
-    double trace = 0;
-    for (int64_t k = 0; k < size; ++k) trace += hessian_[k * size + k];
-    const std::vector<double> gradient = at_work(point_.gradient), start = at_work(point_.weights),
-                              factor = at_work(factor_), zeros(size, 0.0), lowest(size, -HUGE_VAL),
-                              highest(size, HUGE_VAL);
-    const QuadraticProgram program{size,         hessian_.data(), gradient.data(), start.data(),
-                                   zeros.data(), lowest.data(),   highest.data(),  factor.data(),
-                                   penalty.l1,   penalty.l2};
-    // A slope of r along a curvature of h is r^2 / 2h above the minimum.
-    const double count = static_cast<double>(std::max<int64_t>(size, 1));
-    const double tolerance = kInner * std::sqrt(2 * enough * trace) / count;
-    return solve(program, tolerance, kMostRounds);
-}
-
-std::vector<double> LinearPath::at_work(const std::vector<double>& all) const {
-    std::vector<double> out(working_.size());
-    for (size_t i = 0; i < out.size(); ++i) out[i] = all[working_[i]];
-    return out;
-}
-
-bool LinearPath::admit(const Penalty& penalty) {
-    const auto wants = [&](int64_t k, double share) {
-        const double holds = penalty.l1 * factor_[k];
-        return point_.weights[k] != 0 || holds == 0 ||
-               std::fabs(point_.gradient[k]) > share * holds;
-    };
-    size_t next = 0;
-    bool complete = !crowded_;
-    for (int64_t k = 0; k < size() && complete; ++k) {
-        const bool works = next < working_.size() && working_[next] == k;
-        next += works;
-        complete = works || !wants(k, 1.0);
-    }
-    if (complete) {
-        left_out_ = false;
-        return false;
-    }
-    working_.clear();
-    std::vector<std::pair<double, int64_t>> newcomers;  // the steepest first
-    for (int64_t k = 0; k < size(); ++k) {
-        const double holds = penalty.l1 * factor_[k];
-        if (point_.weights[k] != 0 || holds == 0)
-            working_.push_back(k);
-        else if (wants(k, kSoon))
-            newcomers.emplace_back(-std::fabs(point_.gradient[k]) / holds, k);
-    }
-    const size_t most = std::max(kNewcomers, 2 * working_.size());
-    std::sort(newcomers.begin(), newcomers.end());
-    left_out_ = newcomers.size() > most && wants(newcomers[most].second, 1.0);
-    for (size_t i = 0; i < std::min(most, newcomers.size()); ++i)
-        working_.push_back(newcomers[i].second);
-    std::sort(working_.begin(), working_.end());
-    crowded_ = working_.size() > kMostAtWork;
-    if (!crowded_) look_at_curvature();
-    return !crowded_;
-}
-
-LinearPath::Point LinearPath::look(std::vector<double> weights) const {
-    const std::vector<double> at = coefficients(weights);
-    std::vector<double> by_coefficient(at.size()), gradient(weights.size());
-    const double loss = rows_.loss(at.data(), by_coefficient.data());
-    for (int o = 0; o < rows_.outputs(); ++o)
-        coordinates_.multiply_transposed(by_coefficient.data() + o * coordinates_.rows,
-                                         gradient.data() + o * coordinates_.columns);
-    return {std::move(weights), std::move(gradient), loss};
-}
-
-void LinearPath::look_at_curvature() {
-    // The coefficients of the rows that the weights at work have a part in.
-    const int64_t inner = coordinates_.rows, columns = coordinates_.columns;
-    std::vector<int64_t> slots(rows_.outputs() * inner, -1), chosen;
-    const auto visit = [&](int64_t weight, auto&& visit) {
-        const int64_t o = weight / columns, c = weight % columns;
-        for (int64_t e = adjoint_.starts[c]; e < adjoint_.starts[c + 1]; ++e)
-            visit(o * inner + adjoint_.places[e], adjoint_.values[e]);
-    };
-    for (int64_t k : working_) visit(k, [&](int64_t place, double) { slots[place] = 0; });
-    for (size_t place = 0; place < slots.size(); ++place)
-        if (slots[place] == 0) {
-            slots[place] = static_cast<int64_t>(chosen.size());
-            chosen.push_back(static_cast<int64_t>(place));
-        }
-    const int64_t n = static_cast<int64_t>(chosen.size());
-    const int64_t count = static_cast<int64_t>(working_.size());
-    std::vector<double> by_coefficient(n * n), row(n);
-    curvature(rows_, coefficients(point_.weights).data(), rows_.rows(), chosen,
-              by_coefficient.data());
-    if (damping_ > 0) {
-        std::vector<double> largest(n * n);
-        const std::vector<double> unsure(rows_.outputs() * inner, 0.0);
-        curvature(rows_, unsure.data(), rows_.rows(), chosen, largest.data());
-        add_multiple(largest.data(), damping_, n * n, by_coefficient.data());
-    }
-    hessian_.assign(count * count, 0.0);
-    for (int64_t i = 0; i < count; ++i) {
-        poll();
-        std::fill(row.begin(), row.end(), 0.0);
-        visit(working_[i], [&](int64_t place, double value) {
-            add_multiple(by_coefficient.data() + slots[place] * n, value, n, row.data());
-        });
-        for (int64_t k = 0; k < count; ++k)
-            visit(working_[k], [&](int64_t place, double value) {
-                hessian_[i * count + k] += value * row[slots[place]];
-            });
-    }
-    hold_what_is_shared();
-    exact_ = true;
-    loss_at_curvature_ = point_.loss;
-}
-
-// What all outputs share changes no probability. Where no penalty settles it either, curvature is
-// put there, or rounding would lead far away along it.
-void LinearPath::hold_what_is_shared() {
-    if (rows_.outputs() == 1) return;
-    const int64_t columns = coordinates_.columns, count = static_cast<int64_t>(working_.size());
-    // The same column of all outputs is at work if nothing holds it.
-    std::vector<std::vector<int64_t>> free(columns);
-    for (int64_t i = 0; i < count; ++i)
-        if (factor_[working_[i]] == 0) free[working_[i] % columns].push_back(i);
-    for (const std::vector<int64_t>& places : free) {
-        if (places.empty()) continue;
-        const double curvature = hessian_[places[0] * count + places[0]];
-        for (int64_t i : places)
-            for (int64_t k : places) hessian_[i * count + k] += curvature;
-    }
-}
-
-void LinearPath::learn_curvature(const Point& next) {
-    const int64_t count = static_cast<int64_t>(working_.size());
-    const std::vector<double> move = at_work(difference(next.weights, point_.weights));
-    std::vector<double> change = at_work(difference(next.gradient, point_.gradient));
-    std::vector<double> expected(count, 0.0);
-    for (int64_t k = 0; k < count; ++k)
-        if (move[k] != 0)
-            add_multiple(hessian_.data() + k * count, move[k], count, expected.data());
-    const double found = dot(move, change), thought = dot(move, expected);
-    if (!(found > 0 && thought > 0)) return;
-    const double up = 1 / std::sqrt(found), down = 1 / std::sqrt(thought);
-    for (int64_t k = 0; k < count; ++k) {
-        change[k] *= up;
-        expected[k] *= down;
-    }
-    poll();
-    for (int64_t k = 0; k < count; ++k)
-        add_two(change.data(), change[k], expected.data(), expected[k], count,
-                hessian_.data() + k * count);
-}
-
-double LinearPath::cost(const Penalty& penalty, const std::vector<double>& weights) const {
-    double out = 0;
-    for (size_t k = 0; k < weights.size(); ++k)
-        out += factor_[k] *
-               (penalty.l1 * std::fabs(weights[k]) + penalty.l2 * weights[k] * weights[k]);
-    return out;
-}
-
-std::vector<double> LinearPath::coefficients(const std::vector<double>& weights) const {
-    std::vector<double> at(weights.size());
-    for (size_t k = 0; k < at.size(); ++k) at[k] = target_[k] + weights[k];
-    std::vector<double> out(rows_.outputs() * coordinates_.rows);
-    for (int o = 0; o < rows_.outputs(); ++o)
-        coordinates_.multiply(at.data() + o * coordinates_.columns,
-                              out.data() + o * coordinates_.rows);
-    return out;
-}
+    : NewtonPath(
+          std::make_unique<const LinearPathLoss>(rows, std::move(coordinates), std::move(target)),
+          std::move(factor), std::move(start)) {}
 
 }  // namespace lessnaive

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "linear/linear_rows.hpp"
-#include "weights/quadratic_program.hpp"
+#include "weights/newton_path.hpp"
 
 namespace lessnaive {
 
@@ -23,77 +23,11 @@ struct SparseMatrix {
 };
 
 // minimize over w:  loss(A (target + w)) + sum_k f_k (l1 |w_k| + l2 w_k^2)  for one penalty after
-// the other, with the same A for all outputs.
-//
-// This is the proximal Newton method with a memory. Each step looks at the rows once, and what the
-// slopes there tell about the curvature goes into the matrix that is kept (the update of Broyden,
-// Fletcher, Goldfarb and Shanno), for the next penalty as well: the ways from one minimum to the
-// next are much the same. The matrix is only computed anew when it does not help.
-//
-// It holds the weights at work alone: those away from zero, those that want to leave it, and, when
-// it has to grow, those that will soon. All others are zero, and every look at the rows tells
-// whether they still want to be.
-class LinearPath {
+// the other, with the same A for all outputs. The rows must live as long as the path.
+class LinearPath : public NewtonPath {
   public:
-    // The rows must live as long as the path.
     LinearPath(const LinearRows& rows, SparseMatrix coordinates, std::vector<double> target,
                std::vector<double> factor, std::vector<double> start);
-    LinearPath(const LinearPath&) = delete;
-    LinearPath& operator=(const LinearPath&) = delete;
-
-    struct Found {
-        std::vector<double> weights;
-        int passes;     // over all rows
-        bool finished;  // whether more passes would be of no use
-    };
-
-    // Go on to this penalty, until the objective can fall by no more than `tolerance` of itself
-    // (without penalty: of the loss at the start) if the quadratic model is right, or until
-    // rounding leaves nothing to gain. The weights are the minimum of that model, and so better
-    // still. With more weights at work than a matrix has room for, it stops before it has begun.
-    Found minimize(double l1, double l2, double tolerance, int max_passes);
-
-    int outputs() const { return rows_.outputs(); }
-    int64_t size() const { return static_cast<int64_t>(target_.size()); }
-    // Whether more weights are at work than a matrix of their products has room for.
-    bool crowded() const { return crowded_; }
-
-  private:
-    struct Point {
-        std::vector<double> weights, gradient;
-        double loss;
-    };
-    struct Penalty {
-        double l1, l2;
-    };
-
-    Point look(std::vector<double> weights) const;
-    // Let all weights work that want to; returns whether the curvature was looked at for that.
-    bool admit(const Penalty& penalty);
-    void look_at_curvature();
-    void hold_what_is_shared();
-    void learn_curvature(const Point& next);
-    std::vector<double> at_work(const std::vector<double>& all) const;
-    double cost(const Penalty& penalty, const std::vector<double>& weights) const;
-    // By the weights at work.
-    QuadraticSolution minimum_of_model(const Penalty& penalty, double tolerance) const;
-    // Walk towards the goal until the objective falls enough; returns the passes that this took, or
-    // 0 if it does not fall.
-    int walk(const Penalty& penalty, const std::vector<double>& goal);
-    std::vector<double> coefficients(const std::vector<double>& weights) const;
-
-    const LinearRows& rows_;
-    SparseMatrix coordinates_, adjoint_;
-    std::vector<double> target_, factor_;
-    Point point_;
-    double first_loss_;
-    std::vector<int64_t> working_;  // places, in ascending order
-    std::vector<double> hessian_;   // of these
-    bool crowded_ = false;
-    double damping_ = 0;     // share of the largest curvature that was added
-    bool left_out_ = false;  // whether others want to work too
-    bool exact_;             // whether the curvature is that of this very point
-    double loss_at_curvature_;
 };
 
 }  // namespace lessnaive

@@ -15,6 +15,10 @@ namespace {
 constexpr int kBlock = 256;
 // Half a squared distance larger than this is cut off, as in scoring.
 constexpr double kFarthest = 1e200;
+// The products of exponentials of two numbers above this are normal, and so are their ratios.
+constexpr double kLowestShare = -300.0;
+// What steps multiply shares by is kept for columns with at least so many rows for each value.
+constexpr int64_t kRowsPerValue = 8;
 
 // One row: its class, its weight, and for each class the score without the column that is looked
 // at.
@@ -77,51 +81,106 @@ LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t
         sums[t] += row.weight * ((top[t] - (own + mine[t])) + log_of_one_or_more(sum[t]));
 }
 
+// What steps multiply the share of each class by, for one value of a column.
+struct Factors {
+    std::vector<double> values;  // (classes, steps)
+    bool moderate = false;
+
+    // `now` is the evidence at the present level, followed by that after steps.
+    LESSNAIVE_INLINE void find(const double* now, int64_t stride, int64_t count, int classes) {
+        values.resize(classes * count);
+        moderate = true;
+        for (int c = 0; c < classes; ++c)
+            for (int64_t t = 0; t < count; ++t) {
+                const double gain = now[c * stride + 1 + t] - now[c * stride];
+                moderate = moderate && std::fabs(gain) < -kLowestShare;
+                values[c * count + t] = std::exp(gain);
+            }
+    }
+};
+
+// The same as add_log_losses, from the shares of the classes in a row and what they are multiplied
+// by. `sum` is room for one number per step.
+LESSNAIVE_INLINE void add_log_losses_of_shares(const double* shares, int64_t label, double weight,
+                                               const double* factors, int64_t count, int classes,
+                                               double* __restrict sum, double* __restrict sums) {
+    for (int64_t t = 0; t < count; ++t) sum[t] = 0.0;
+    for (int c = 0; c < classes; ++c) {
+        const double* __restrict factor = factors + c * count;
+        const double share = shares[c];
+        for (int64_t t = 0; t < count; ++t) sum[t] += share * factor[t];
+    }
+    const double* __restrict own = factors + label * count;
+    const double share = shares[label];
+    // Two loops, as a compiler may make a branch of the limit and what follows.
+    for (int64_t t = 0; t < count; ++t) {
+        const double ratio = sum[t] / (share * own[t]);
+        sum[t] = ratio > 1.0 ? ratio : 1.0;
+    }
+    for (int64_t t = 0; t < count; ++t) sums[t] += weight * log_of_one_or_more(sum[t]);
+}
+
+// How the steps of a column are looked at, and the shares of the classes in each row.
+struct Look {
+    int64_t steps;
+    StepLoss loss;
+    double tolerance;
+    const double* shares;
+};
+
 // Adds the losses of a block of rows, which start at row `first`. `evidence_of(k)` gives the
 // evidence of row first + k at its present level, followed by that after 1, 2, ... steps.
-// `work` has room for one number per class and three per step.
-template <class EvidenceOf>
+// `factors_of(k)` gives what steps multiply shares by, or null. `work` has room for one number per
+// class and three per step.
+template <class EvidenceOf, class FactorsOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
-                                int64_t steps, StepLoss loss, double tolerance,
-                                EvidenceOf&& evidence_of, double* work, double* sums) {
+                                const Look& look, EvidenceOf&& evidence_of, FactorsOf&& factors_of,
+                                double* work, double* sums) {
     double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};
     load_codes(coded, first, count, labels);
+    const bool errors = look.loss == StepLoss::error;
     for (int k = 0; k < count; ++k) {
         const double weight = rows.weights ? rows.weights[first + k] : 1.0;
         if (weight == 0) continue;
+        const double* share = look.shares + (first + k) * rows.classes;
+        const double* factors = errors || share[0] == 0 ? nullptr : factors_of(k);
+        if (factors) {
+            add_log_losses_of_shares(share, labels[k], weight, factors, look.steps, rows.classes,
+                                     room, sums);
+            continue;
+        }
         const double* evidence = evidence_of(k);
         const double* scores = rows.scores + (first + k) * rows.classes;
         for (int c = 0; c < rows.classes; ++c) base[c] = scores[c] - evidence[c * stride];
         const Row row{base, labels[k], weight};
         const Steps next{evidence + 1, stride};
-        if (loss == StepLoss::error)
-            add_errors(row, next, steps, rows.classes, tolerance, room, sums);
+        if (errors)
+            add_errors(row, next, look.steps, rows.classes, look.tolerance, room, sums);
         else
-            add_log_losses(row, next, steps, rows.classes, room, room + steps, room + 2 * steps,
-                           sums);
+            add_log_losses(row, next, look.steps, rows.classes, room, room + look.steps,
+                           room + 2 * look.steps, sums);
     }
 }
 
-// How the steps of a column are looked at.
-struct Look {
-    int64_t steps;
-    StepLoss loss;
-    double tolerance;
-};
-
+// `factors` are those of each value as far as they are known; none are kept if there are none.
 LESSNAIVE_WIDE void scan_table_block(const LevelTable& column, const ScanRows& rows, int64_t first,
-                                     int count, const Look& look, double* work,
-                                     double* sums) noexcept {
+                                     int count, const Look& look, std::vector<Factors>& factors,
+                                     double* work, double* sums) noexcept {
     const int64_t row_size = column.width * rows.classes;
     uint32_t codes[kBlock];
     load_codes(column.coded, first, count, codes);
     const auto evidence_of = [&](int k) {
         return column.table + codes[k] * row_size + column.level;
     };
-    add_block(rows, first, count, column.width, look.steps, look.loss, look.tolerance, evidence_of,
-              work, sums);
+    const auto factors_of = [&](int k) -> const double* {
+        if (factors.empty()) return nullptr;
+        Factors& own = factors[codes[k]];
+        if (own.values.empty()) own.find(evidence_of(k), column.width, look.steps, rows.classes);
+        return own.moderate ? own.values.data() : nullptr;
+    };
+    add_block(rows, first, count, column.width, look, evidence_of, factors_of, work, sums);
 }
 
 // `parameters` are those of the steps, [5][class][step] with factors instead of the widths, and
@@ -144,8 +203,8 @@ LESSNAIVE_WIDE void scan_parabola_block(const LevelParabola& column, const ScanR
         }
         return out;
     };
-    add_block(rows, first, count, stride, look.steps, look.loss, look.tolerance, evidence_of, work,
-              sums);
+    const auto factors_of = [](int) -> const double* { return nullptr; };
+    add_block(rows, first, count, stride, look, evidence_of, factors_of, work, sums);
 }
 
 // Calls task(first, count) for each block of rows.
@@ -159,8 +218,10 @@ void for_blocks(int64_t rows, Task&& task) {
 
 void scan_table(const LevelTable& column, const ScanRows& rows, const Look& look, double* sums) {
     std::vector<double> work(rows.classes + 3 * look.steps);
+    const bool kept = kRowsPerValue * column.coded.table_rows <= rows.rows;
+    std::vector<Factors> factors(kept ? column.coded.table_rows : 0);
     for_blocks(rows.rows, [&](int64_t first, int count) {
-        scan_table_block(column, rows, first, count, look, work.data(), sums);
+        scan_table_block(column, rows, first, count, look, factors, work.data(), sums);
     });
 }
 
@@ -180,6 +241,23 @@ void scan_parabola(const LevelParabola& column, const ScanRows& rows, const Look
     });
 }
 
+// The exponentials of the scores of each row less the largest; 0 for the first class of rows where
+// they differ so much that products would be lost.
+LESSNAIVE_WIDE void find_shares(const ScanRows& rows, double* out) {
+    for (int64_t i = 0; i < rows.rows; ++i) {
+        const double* scores = rows.scores + i * rows.classes;
+        double* own = out + i * rows.classes;
+        const double top = *std::max_element(scores, scores + rows.classes);
+        double lowest = 0.0;
+        for (int c = 0; c < rows.classes; ++c) {
+            own[c] = scores[c] - top;
+            lowest = own[c] < lowest ? own[c] : lowest;
+        }
+        exponentials(own, rows.classes);
+        if (!(lowest > kLowestShare)) own[0] = 0.0;
+    }
+}
+
 }  // namespace
 
 void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelParabola>& parabolas,
@@ -187,7 +265,9 @@ void scan_steps(const std::vector<LevelTable>& tables, const std::vector<LevelPa
     const int64_t n_tables = static_cast<int64_t>(tables.size());
     const int64_t tasks = n_tables + static_cast<int64_t>(parabolas.size());
     std::fill_n(out, tasks * steps, 0.0);
-    const Look look{steps, loss, tolerance};
+    std::vector<double> shares(loss == StepLoss::error ? 0 : rows.rows * rows.classes);
+    if (!shares.empty()) find_shares(rows, shares.data());
+    const Look look{steps, loss, tolerance, shares.data()};
     // A wide step costs much less than what a cell stands for there.
     parallel_for(tasks, tasks * rows.rows * steps / 16, [&](int64_t j) {
         double* sums = out + j * steps;

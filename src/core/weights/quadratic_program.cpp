@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dots.hpp"
 #include "base/interrupt.hpp"
 #include "base/simd.hpp"
 
@@ -13,49 +14,86 @@ LESSNAIVE_WIDE void add_multiple(const double* from, double factor, int64_t size
     for (int64_t i = 0; i < size; ++i) to[i] += factor * from[i];
 }
 
-// L L' = A, in place in the lower triangle, row by row. A pivot that rounding has eaten is replaced
-// by `lost` times what it was before: little if a direction without curvature is to be followed as
-// far as something stops it, much if nothing is to be gained there.
-void cholesky(std::vector<double>& a, int64_t n, double lost) {
-    for (int64_t j = 0; j < n; ++j) {
-        poll();
-        double* row = a.data() + j * n;
-        const double before = row[j];
-        double pivot = before;
-        for (int64_t k = 0; k < j; ++k) pivot -= row[k] * row[k];
-        row[j] = std::sqrt(pivot > 1e-12 * before ? pivot : lost * before);
-        for (int64_t i = j + 1; i < n; ++i) {
-            double* other = a.data() + i * n;
-            double sum = other[j];
-            // Four sums, in a fixed order.
-            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-            int64_t k = 0;
-            for (; k + 4 <= j; k += 4) {
-                s0 += other[k] * row[k];
-                s1 += other[k + 1] * row[k + 1];
-                s2 += other[k + 2] * row[k + 2];
-                s3 += other[k + 3] * row[k + 3];
-            }
-            for (; k < j; ++k) s0 += other[k] * row[k];
-            other[j] = (sum - ((s0 + s1) + (s2 + s3))) / row[j];
+LESSNAIVE_WIDE double dot(const double* a, const double* b, int64_t size) {
+    // Four sums, in a fixed order.
+    double sums[4] = {};
+    int64_t k = 0;
+    for (; k + 4 <= size; k += 4)
+        for (int l = 0; l < 4; ++l) sums[l] += a[k + l] * b[k + l];
+    double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (; k < size; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+// L L' = A, row by row, for a lower triangle with zeros above it.
+class Factors {
+  public:
+    // Rows are of a length divisible by 4, so that products of them are wide.
+    static int64_t stride_of(int64_t size) { return (size + 3) / 4 * 4; }
+
+    // A pivot that rounding has eaten is replaced by `lost` times what it was before: little if a
+    // direction without curvature is to be followed as far as something stops it, much if nothing
+    // is to be gained there.
+    void find(std::vector<double>& lower, int64_t size, double lost) {
+        l_ = lower.data();
+        size_ = size;
+        stride_ = stride_of(size);
+        for (int64_t first = 0; first < size; first += kBlock) {
+            poll();
+            const int64_t end = std::min(size, first + kBlock);
+            if (first > 0) take_off(first, end);
+            for (int64_t i = first; i < size; ++i) factor_row(i, first, end, lost);
         }
     }
-}
 
-void solve_with(const std::vector<double>& l, int64_t n, double* x) {
-    for (int64_t i = 0; i < n; ++i) {
-        for (int64_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
-        x[i] /= l[i * n + i];
+    void solve(double* x) const {
+        for (int64_t i = 0; i < size_; ++i) x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+        for (int64_t i = size_ - 1; i >= 0; --i) {
+            x[i] /= row(i)[i];
+            add_multiple(row(i), -x[i], i, x);
+        }
     }
-    for (int64_t i = n - 1; i >= 0; --i) {
-        x[i] /= l[i * n + i];
-        for (int64_t k = 0; k < i; ++k) x[k] -= l[i * n + k] * x[i];
+
+  private:
+    static constexpr int64_t kBlock = 32;
+
+    double* row(int64_t i) const { return l_ + i * stride_; }
+
+    // What the columns before `first` say is taken off those from there to `end`.
+    void take_off(int64_t first, int64_t end) {
+        rows_.clear();
+        for (int64_t i = first; i < size_; ++i) rows_.push_back(row(i));
+        const int64_t width = end - first;
+        products_.assign(rows_.size() * width, 0.0);
+        add_dots(rows_.data(), rows_.size(), rows_.data(), width, static_cast<int>(first), false,
+                 products_.data(), width);
+        for (int64_t i = first; i < size_; ++i)
+            for (int64_t j = first; j < std::min(end, i + 1); ++j)
+                row(i)[j] -= products_[(i - first) * width + j - first];
     }
-}
+
+    void factor_row(int64_t i, int64_t first, int64_t end, double lost) {
+        double* own = row(i);
+        for (int64_t j = first; j < std::min(end, i); ++j)
+            own[j] = (own[j] - dot(own + first, row(j) + first, j - first)) / row(j)[j];
+        if (i >= end) return;
+        // The square of a row of L is what the pivot was before.
+        const double pivot = own[i] - dot(own + first, own + first, i - first);
+        const double before = own[i] + dot(own, own, first);
+        own[i] = std::sqrt(pivot > 1e-12 * before ? pivot : lost * before);
+    }
+
+    double* l_ = nullptr;
+    int64_t size_ = 0, stride_ = 0;
+    std::vector<const double*> rows_;
+    std::vector<double> products_;
+};
 
 // From so many free weights on, conjugate gradients are faster than factors.
-constexpr int64_t kManyFree = 128;
+constexpr int64_t kManyFree = 800;
 constexpr int kMostSteps = 400;
+// Among so many weights, sweeps find the free ones at less cost than solutions that are cut.
+constexpr int64_t kMany = 128;
 constexpr int kSweepsOfMany = 10;
 constexpr int64_t kCutsOfMany = 2;
 // Directions with less than this share of the curvature of their parts are flat.
@@ -73,8 +111,7 @@ class Solver {
     QuadraticSolution run(double tolerance, int most_rounds) {
         int round = 0;
         double residual = largest_residual();
-        // Of many weights, sweeps find the free ones at less cost than solutions that are cut.
-        const bool many = p_.size > kManyFree;
+        const bool many = p_.size > kMany;
         const int sweeps = many ? kSweepsOfMany : 2;
         const int64_t cuts = many ? kCutsOfMany : p_.size;
         while (residual > tolerance && round < most_rounds) {
@@ -180,19 +217,20 @@ class Solver {
         const int64_t n = static_cast<int64_t>(free.size());
         if (free != factored_) {
             gathered_.clear();
-            factor_.assign(n * n, 0.0);
+            const int64_t stride = Factors::stride_of(n);
+            factor_.assign(n * stride, 0.0);
             for (int64_t i = 0; i < n; ++i) {
                 poll();
                 for (int64_t k = 0; k <= i; ++k)
-                    factor_[i * n + k] = p_.hessian[free[i] * p_.size + free[k]];
-                double& diagonal = factor_[i * n + i];
+                    factor_[i * stride + k] = p_.hessian[free[i] * p_.size + free[k]];
+                double& diagonal = factor_[i * stride + i];
                 diagonal = diagonal * (1 + 1e-13) + 2 * l2(free[i]);
             }
             // Only the absolute values slope where the loss is flat.
-            cholesky(factor_, n, p_.l1 > 0 ? 1e-12 : 1e200);
+            factors_.find(factor_, n, p_.l1 > 0 ? 1e-12 : 1e200);
             factored_ = free;
         }
-        solve_with(factor_, n, step.data());
+        factors_.solve(step.data());
     }
 
     // The same by conjugate gradients, until no slope is above a share of the tolerance.
@@ -258,6 +296,7 @@ class Solver {
 
     const QuadraticProgram& p_;
     std::vector<double> x_, slope_, factor_;
+    Factors factors_;
     std::vector<int64_t> factored_, gathered_;  // of which free weights the matrix is
 };
 

@@ -154,8 +154,8 @@ class LinearLoss(Loss, Curvature):
         )
         inner = np.empty((len(used), len(used)))
         self.rows.curvature(coefficients, n_rows, used.astype(np.int64), inner)
-        left = adjoint @ inner
-        return np.ascontiguousarray((adjoint @ left.T).T)
+        inner = adjoint @ inner  # the matrices are large: none is kept longer than it is needed
+        return np.ascontiguousarray((adjoint @ inner.T).T)
 
 
 class _LinearCurvature(CurvatureMap):

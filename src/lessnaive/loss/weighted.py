@@ -222,6 +222,26 @@ class WeightedEvidenceLoss(Loss, Curvature):
         )
         return out
 
+    @property
+    def has_path(self) -> bool:
+        """Whether the core minimizes this loss along paths of penalties."""
+        by_class = not (self.squared or self.shared)
+        return by_class and isinstance(self.evidence, _core.Evidence)
+
+    def path(self, target: float, enough: int) -> _core.EvidencePath:
+        """Return what minimizes this loss plus one elastic net after the other.
+
+        Parameters
+        ----------
+        target : float
+            Where weights are shrunk to, and where the path begins; its weights are counted from
+            there.
+        enough : int
+            Number of rows that the curvature is estimated from.
+        """
+        assert isinstance(self.evidence, _core.Evidence)
+        return _core.EvidencePath(self.evidence, target, enough)
+
     def lipschitz(self) -> Lipschitz:
         """Return bounds on the Lipschitz constant of the gradient; they are found once."""
         return self._lipschitz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -48,6 +49,8 @@ _MOST_DAMPING = 1e8
 _MOST_IDLE = 30
 # Rounds of the inner solver at the most.
 _MOST_ROUNDS = 50
+# Of far more weights, so many get a matrix of their own in any case.
+_MUCH_ROOM = 1000
 # Weights that leave their target in one step: so many, or as many as are away from it.
 _NEWCOMERS = 100
 
@@ -126,7 +129,7 @@ class ProxNewton(Solver):
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
-            if len(chosen) > self.max_weights:
+            if len(chosen) > self._room(loss):
                 return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
@@ -149,6 +152,16 @@ class ProxNewton(Solver):
             point = following
             self._note(history, point, step)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
+
+    def _room(self, loss: Curvature) -> int:
+        """Return the number of weights that a matrix has room for.
+
+        Where there are too many weights for a matrix of all, that of those at work is not to be
+        larger than the table either.
+        """
+        if int(np.prod(loss.shape)) <= self.max_weights or not loss.has_curvature_map:
+            return self.max_weights
+        return min(self.max_weights, max(_MUCH_ROOM, math.isqrt(loss.n_rows)))
 
     def _go_on(
         self, loss: Loss, penalty: Penalty, point: Point, stopping: Stopping, history: History

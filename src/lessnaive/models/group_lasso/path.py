@@ -22,7 +22,7 @@ __all__ = ["GroupPath", "PenalizedTable"]
 Floats = NDArray[np.float64]
 
 # Scores held at a time when the models of a path are scored side by side.
-_ROOM = 1 << 22
+_ROOM = 1 << 20
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ __all__ = ["HybridPath", "conditional_dependence", "hybrid_path"]
 Floats = NDArray[np.float64]
 
 _FIELDS = ("order", "dependence", "variance")
-# Rows that are looked at together, so that the design of a large table is never whole in memory.
-_CHUNK = 1 << 14
+# Cells that are looked at together: the design of a large table is never whole in memory.
+_CELLS = 1 << 20
 # Variance within classes that counts as none, as a share of that of the column.
 _NONE = 1e-10
 # A squared correlation is at most this: a column twice has a finite dependence.
@@ -211,8 +211,9 @@ def _products(training: Training) -> tuple[Floats, Floats, list[int]]:
     class_weight = np.bincount(labels, weights, n_classes)
     total = np.zeros((starts[-1], starts[-1]))
     sums = np.zeros((n_classes, starts[-1]))
-    for first in range(0, len(labels), _CHUNK):
-        rows = slice(first, first + _CHUNK)
+    together = max(1, _CELLS // max(1, starts[-1]))
+    for first in range(0, len(labels), together):
+        rows = slice(first, first + together)
         part = np.concatenate([block.design(rows) for block in blocks], axis=1)
         weighted = part * weights[rows, None]
         total += weighted.T @ part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
+from lessnaive.models.along_path import minimize_along
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.problem import (
     FittedLogistic,
@@ -19,11 +21,10 @@ from lessnaive.models.logistic.problem import (
     LogisticSettings,
 )
 from lessnaive.models.parameters import LogisticParameters
-from lessnaive.models.solving import choose_solver, minimize, warn_unfinished
+from lessnaive.models.solving import minimize, warn_unfinished
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard import Scorecard
-from lessnaive.solver import ProxNewton
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import (
     Fold,
@@ -42,13 +43,8 @@ __all__ = ["LogisticPath", "NBLogisticCV", "walk_path"]
 Floats = NDArray[np.float64]
 
 _FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
-# The models of a path only need their scores right; the one that is chosen is solved again. So far
-# is the objective above its minimum at the most, as a share of it:
-_PATH_GAP = 1e-10
-# With solvers that stop by the KKT residual, this is their tolerance:
-_PATH_TOLERANCE = 1e-7
-# Fills an array with the weights that are best at a penalty; returns whether the solver was done.
-Minimize = Callable[[float, Floats], bool]
+# The tolerance along a path of solvers that stop by the KKT residual.
+_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -124,60 +120,19 @@ def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
     array of shape (n_outputs, 1 + n_design)
     """
     settings = problem.settings.solving
-    quick = settings.solver == "auto"
-    quick = quick and ProxNewton().refusal(problem.loss, problem.penalty(1.0)) is None
-    minimize = _newton_path(problem) if quick else _one_by_one(problem, problem.start())
+    factor = np.broadcast_to(problem.penalty(1.0).factor, problem.loss.shape)
+    start = problem.start()
+    begin = partial(problem.loss.path, factor, start)
+    minimize = minimize_along(settings, problem.loss, start, _TOLERANCE, begin)
     unfinished = done = 0
     try:
         for lam in lams.tolist():
             weights = np.empty(problem.loss.shape)
-            unfinished += not minimize(lam, weights)
+            unfinished += not minimize(problem.penalty(lam), weights)
             done += 1
             yield weights
     finally:
         warn_unfinished(settings, unfinished, done)
-
-
-def _newton_path(problem: LogisticProblem) -> Minimize:
-    """Minimize in the core, which remembers the curvature from one penalty to the next."""
-    unit, most = problem.penalty(1.0), problem.settings.solving.max_iter
-    path = problem.loss.path(np.broadcast_to(unit.factor, problem.loss.shape), problem.start())
-
-    weights, others = problem.start(), None
-
-    def minimize(lam: float, out: Floats) -> bool:
-        nonlocal others
-        if others is None:
-            finished = path.minimize(lam * unit.l1, lam * unit.l2, _PATH_GAP, most, out)[1]
-            if not path.crowded:
-                weights[...] = out
-                return finished
-            others = _one_by_one(problem, weights)
-        return others(lam, out)
-
-    return minimize
-
-
-def _one_by_one(problem: LogisticProblem, start: Floats) -> Minimize:
-    """Minimize with the solver that was asked for, from one minimum to the next."""
-    settings = problem.settings.solving
-    weights = start
-
-    def minimize(lam: float, out: Floats) -> bool:
-        nonlocal weights
-        penalty = problem.penalty(lam)
-        solver = choose_solver(settings.solver, problem.loss, penalty)
-        solution = solver.minimize(
-            problem.loss,
-            penalty,
-            weights,
-            tol=max(settings.tol, _PATH_TOLERANCE),
-            max_iter=settings.max_iter,
-        )
-        out[...] = weights = solution.weights
-        return solution.converged or solution.stalled
-
-    return minimize
 
 
 class _FoldPath:

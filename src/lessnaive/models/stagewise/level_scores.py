@@ -11,6 +11,7 @@ from lessnaive import _core
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.blending import blended
 from lessnaive.scorecard.terms.base import Work
+from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table import Column
 
 __all__ = ["LevelScores", "at_levels"]
@@ -81,41 +82,50 @@ class LevelScores:
         self._intercept = one.intercept
         self._n_rows = len(columns[0])
         self._look_ahead = look_ahead
-        # A level beyond the highest is the highest, so that a scan never ends before its last step.
-        shares = np.minimum(np.arange(n_levels + _in_lanes(look_ahead)) / n_levels, 1.0)
-        work = Work.of(
-            [
-                blended(first, second, shares).operand([columns[i] for i in second.inputs]).single()
-                for first, second in zip(zero.terms, one.terms, strict=True)
-            ]
-        )
-        self._lookups = {
-            j: lookup._replace(table=self._by_level(lookup.table))
-            for j, lookup in work.lookups.items()
-        }
-        self._quadratics = {
-            j: quadratic._replace(parameters=self._by_level(quadratic.parameters))
-            for j, quadratic in work.quadratics.items()
-        }
+        self._ends = list(zip(zero.terms, one.terms, strict=True))
+        self._columns = columns
+        self._codes = SharedCodes(columns)
+        # The evidence of each column from its present level to as far as a scan looks: all levels
+        # of a column with many values would be many numbers.
+        self._work = Work()
+        self._levels = np.full(self.n_columns, -1, dtype=np.int64)
+        self._go_to(np.zeros(self.n_columns, dtype=np.int64))
         self.speaks = np.array(
             [term.counts is None or bool(term.counts[1:].any()) for term in one.terms]
         )
+
+    def _go_to(self, levels: Integers) -> None:
+        """Find the evidence of the columns that were at another level."""
+        ahead = np.arange(1 + _in_lanes(self._look_ahead))
+        for j in np.flatnonzero(levels != self._levels).tolist():
+            zero, one = self._ends[j]
+            # A level beyond the highest is the highest, so that a scan never ends before its last
+            # step.
+            shares = np.minimum((levels[j] + ahead) / self.n_levels, 1.0)
+            columns = [self._columns[i] for i in one.inputs]
+            blended(zero, one, shares).operand(columns, self._codes).single().join(self._work, j)
+        self._levels[:] = levels
 
     def _by_level(self, values: Floats) -> Floats:
         """(..., class and level) as (..., class, level)."""
         return np.ascontiguousarray(values.reshape(len(values), len(self._intercept), -1))
 
+    def _at_level(self, values: Floats) -> Floats:
+        """(..., class), at the present level."""
+        return np.ascontiguousarray(self._by_level(values)[:, :, 0])
+
     def scores(self, levels: Integers) -> Floats:
         """Scores of the rows, (n_rows, n_classes), with each column at its level."""
-        lookups = {j: x for j, x in self._lookups.items() if levels[j] > 0}
-        quadratics = {j: x for j, x in self._quadratics.items() if levels[j] > 0}
+        self._go_to(levels)
+        lookups = [x for j, x in self._work.lookups.items() if levels[j] > 0]
+        quadratics = [x for j, x in self._work.quadratics.items() if levels[j] > 0]
         out = np.empty((self._n_rows, len(self._intercept)))
         _core.score(
-            [x.codes for x in lookups.values()],
-            [x.shift for x in lookups.values()],
-            [np.ascontiguousarray(x.table[:, :, levels[j]]) for j, x in lookups.items()],
-            [x.values for x in quadratics.values()],
-            [np.ascontiguousarray(x.parameters[:, :, levels[j]]) for j, x in quadratics.items()],
+            [x.codes for x in lookups],
+            [x.shift for x in lookups],
+            [self._at_level(x.table) for x in lookups],
+            [x.values for x in quadratics],
+            [self._at_level(x.parameters) for x in quadratics],
             self._intercept,
             _JOINT,
             out,
@@ -157,17 +167,19 @@ class LevelScores:
         array of shape (n_candidates, n_steps)
             Sums over rows; infinite for steps beyond the highest level.
         """
-        coded = [j for j in columns.tolist() if j in self._lookups]
-        numeric = [j for j in columns.tolist() if j in self._quadratics]
+        self._go_to(levels)
+        lookups, quadratics = self._work.lookups, self._work.quadratics
+        coded = [j for j in columns.tolist() if j in lookups]
+        numeric = [j for j in columns.tolist() if j in quadratics]
         n_steps = self._look_ahead if n_steps is None else n_steps
         scanned = np.empty((len(columns), _in_lanes(n_steps)))
         _core.scan_steps(
-            [self._lookups[j].codes for j in coded],
-            [self._lookups[j].shift for j in coded],
-            [self._lookups[j].table for j in coded],
-            [self._quadratics[j].values for j in numeric],
-            [self._quadratics[j].parameters for j in numeric],
-            [int(levels[j]) for j in (*coded, *numeric)],
+            [lookups[j].codes for j in coded],
+            [lookups[j].shift for j in coded],
+            [self._by_level(lookups[j].table) for j in coded],
+            [quadratics[j].values for j in numeric],
+            [self._by_level(quadratics[j].parameters) for j in numeric],
+            [0 for _ in (*coded, *numeric)],  # what comes first is the present level
             labels,
             weights,
             scores,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.solving import SolverSettings, choose_solver, warn_unfinished
+from lessnaive.models.along_path import minimize_along
+from lessnaive.models.solving import SolverSettings, warn_unfinished
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
+from lessnaive.solver.prox_newton import enough_rows
 from lessnaive.validation.cross_validation import FoldScores, choose, summarize
 
 __all__ = ["PenaltyPath", "descending", "learn_path"]
@@ -21,7 +24,7 @@ Floats = NDArray[np.float64]
 
 _FIELDS = ("l1", "l2", "weights", "nonzeros", "fold_scores")
 # The models of a path only need their scores right; the one that is chosen is solved again.
-_PATH_TOLERANCE = 1e-8
+_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -110,18 +113,18 @@ def learn_path(
     l2_values: Floats,
     step: Callable[[], None],
 ) -> Floats:
-    """Learn the weights for all pairs, each from those of the next stronger l1."""
+    """Learn the weights for all pairs, one after the other: for each l1 all l2, there and back."""
     out = np.empty((len(l2_values), len(l1_values), *loss.shape))
-    tol = max(settings.tol, _PATH_TOLERANCE)
     unfinished = 0
-    for i, l2 in enumerate(l2_values):
-        weights = np.full(loss.shape, target)
-        for k, l1 in enumerate(l1_values):
-            penalty = ElasticNet(float(l1), float(l2), target)
-            solver = choose_solver(settings.solver, loss, penalty)
-            solution = solver.minimize(loss, penalty, weights, tol=tol, max_iter=settings.max_iter)
-            out[i, k] = weights = solution.weights
-            unfinished += not (solution.converged or solution.stalled)
+    # Without any penalty there may be no minimum, which only the solvers in Python look after.
+    held = l1_values[-1] > 0 or l2_values[-1] > 0
+    begin = partial(loss.path, target, enough_rows(loss)) if held and loss.has_path else None
+    minimize = minimize_along(settings, loss, np.full(loss.shape, target), _TOLERANCE, begin)
+    places = range(len(l2_values))
+    for k, l1 in enumerate(l1_values.tolist()):
+        for i in places:
+            unfinished += not minimize(ElasticNet(l1, float(l2_values[i]), target), out[i, k])
             step()
+        places = places[::-1]
     warn_unfinished(settings, unfinished, len(l1_values) * len(l2_values))
     return out

@@ -11,6 +11,9 @@ __all__ = ["log_mixture", "mixture"]
 
 Floats = NDArray[np.float64]
 
+# Rows of logarithms that are mixed together, as each step of that needs as much memory again.
+_TOGETHER = 4096
+
 
 def log_mixture(zero: Floats, one: Floats, shares: Floats) -> Floats:
     """log(a exp(one) + (1 - a) exp(zero)); exactly one of the two where a is 0 or 1, or both.
@@ -27,10 +30,14 @@ def log_mixture(zero: Floats, one: Floats, shares: Floats) -> Floats:
     array of shape (..., n_classes * n_shares)
         The share runs fastest.
     """
-    zero, one = zero[..., None], one[..., None]
+    out = np.empty((*zero.shape, len(shares)))
     with np.errstate(divide="ignore"):
-        mixed = np.logaddexp(np.log(shares) + one, np.log1p(-shares) + zero)
-    return _flattened(np.where(zero == one, zero, mixed))
+        share, rest = np.log(shares), np.log1p(-shares)
+        for first in range(0, len(zero), _TOGETHER):
+            some = slice(first, first + _TOGETHER)
+            low, high = zero[some, ..., None], one[some, ..., None]
+            out[some] = np.where(low == high, low, np.logaddexp(share + high, rest + low))
+    return _flattened(out)
 
 
 def mixture(zero: Floats, one: Floats, shares: Floats) -> Floats:
