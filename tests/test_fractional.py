@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import signal
-import threading
 import warnings
 
 import numpy as np
@@ -17,7 +16,7 @@ import lessnaive
 from dense_evidence import DenseEvidence
 from lessnaive import FractionalNB, MODLEncoder, NaiveBayes
 from lessnaive.solver import PGDMB, TwoStage
-from lessnaive.solver.anytime import interrupts_pass
+from lessnaive.solver.anytime import AnytimeSearch, interrupts_pass
 from weighted_tables import dense_of, generated, table
 
 MODL = {"numeric": "modl", "categorical": "modl", "priors": "empirical"}
@@ -315,22 +314,33 @@ def test_no_time_still_gives_a_model(solver):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_an_interrupt_gives_the_best_so_far():
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Ctrl-C is pressed when the search has looked at twenty places."""
+    offer = AnytimeSearch.offer
+
+    def offer_and_interrupt(self, *place):
+        better = offer(self, *place)
+        if self.n_iter == 20:
+            signal.raise_signal(signal.SIGINT)
+        return better
+
+    monkeypatch.setattr(AnytimeSearch, "offer", offer_and_interrupt)
+    return PGDMB("neighbourhood", opti_level=25)  # hours
+
+
+def test_an_interrupt_gives_the_best_so_far(interrupted):
     X, y = table("generated")
-    slow = PGDMB("neighbourhood", opti_level=25)  # hours
-    threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.warns(ConvergenceWarning, match="by an interrupt"):
-        model = FractionalNB(p=0.5, solver=slow).fit(X, y)
-    assert model.n_iter_ > 10
+        model = FractionalNB(p=0.5, solver=interrupted).fit(X, y)
+    assert model.n_iter_ == 20
     assert model.objective_ == pytest.approx(model.history_["best"][-1], rel=1e-12)
 
 
-def test_an_interrupt_ends_all_fits_of_one_after_the_other():
+def test_an_interrupt_ends_all_fits_of_one_after_the_other(interrupted):
     X, y = table("generated")
-    slow = PGDMB("neighbourhood", opti_level=25)
-    threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt), interrupts_pass():
-        FractionalNB(p=0.5, solver=slow).fit(X, y)
+        FractionalNB(p=0.5, solver=interrupted).fit(X, y)
 
 
 def test_a_descent_cut_short_warns():
