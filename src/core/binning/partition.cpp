@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/interrupt.hpp"
+#include "base/simd.hpp"
 
 namespace lessnaive {
 namespace {
@@ -191,6 +192,26 @@ std::vector<double> interval_costs(const Parts& parts, const Criterion& criterio
     return cost;
 }
 
+// Where an interval from some part on, after the best sum of what is before it, leads to a better
+// sum: best[j] = min(best[j], before + cost[j]).
+LESSNAIVE_WIDE void keep_smaller(double before, const double* cost, int64_t size, double* best) {
+    for (int64_t j = 0; j < size; ++j) {
+        const double sum = before + cost[j];
+        best[j] = sum < best[j] ? sum : best[j];
+    }
+}
+
+// The same, with the part that such an interval begins with.
+LESSNAIVE_WIDE void keep_smaller(double before, const double* cost, int64_t size, int64_t first,
+                                 double* best, int64_t* begin) {
+    for (int64_t j = 0; j < size; ++j) {
+        const double sum = before + cost[j];
+        const bool better = sum < best[j];
+        best[j] = better ? sum : best[j];
+        begin[j] = better ? first : begin[j];
+    }
+}
+
 // Exact: for each number of intervals the best sum of their costs, as long as a larger number can
 // still win against the best total so far.
 Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
@@ -200,12 +221,11 @@ Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
     // The best sum whatever the number of intervals is a bound for each number.
     std::vector<double> free(size + 1, kInfinity);
     free[0] = 0;
-    for (int64_t j = 0; j < size; ++j)
-        for (int64_t i = 0; i <= j; ++i)
-            free[j + 1] = std::min(free[j + 1], free[i] + cost[i * size + j]);
+    for (int64_t i = 0; i < size; ++i)
+        keep_smaller(free[i], cost.data() + i * size + i, size - i, free.data() + i + 1);
 
     std::vector<double> now(cost.begin(), cost.begin() + size), before;  // parts 0 .. j, by j
-    std::vector<std::vector<int32_t>> cut;  // where the last of I intervals begins
+    std::vector<std::vector<int64_t>> cut;  // where the last of I intervals begins
     Partition best{{size}, criterion.prior(1) + now[size - 1]};
     int64_t best_number = 1;
     for (int64_t number = 2; number <= size; ++number) {
@@ -214,15 +234,9 @@ Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
         now.assign(size, kInfinity);
         cut.emplace_back(size, 0);
         poll();
-        for (int64_t j = number - 1; j < size; ++j) {
-            for (int64_t i = number - 1; i <= j; ++i) {
-                const double sum = before[i - 1] + cost[i * size + j];
-                if (sum < now[j]) {
-                    now[j] = sum;
-                    cut.back()[j] = static_cast<int32_t>(i);
-                }
-            }
-        }
+        for (int64_t i = number - 1; i < size; ++i)
+            keep_smaller(before[i - 1], cost.data() + i * size + i, size - i, i, now.data() + i,
+                         cut.back().data() + i);
         const double total = criterion.prior(number) + now[size - 1];
         if (total < best.cost - criterion.tolerance) {
             best.cost = total;
