@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["oracles"]  # scripts that need the peers to be installed
+
+# Jobs that a shell starts in the background ignore Ctrl-C, and so would all that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Deadlines would make slow machines fail; "ci" draws the same examples in every run.
 settings.register_profile(

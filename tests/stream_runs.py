@@ -46,7 +46,6 @@ def finish(arguments, folder, **options):
 
 
 def _run(arguments, folder, death):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     os.chdir(folder)
     # What a command prints is kept in files, one after the other.
     log = os.open("log.txt", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
