@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from lessnaive import _core
 from lessnaive.exceptions import warn_caller
 from lessnaive.loss import Loss
 from lessnaive.models.base import ScorecardClassifier
-from lessnaive.penalty import Penalty
+from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.plain import Node
 from lessnaive.solver import (
     FISTA,
@@ -31,11 +32,13 @@ from lessnaive.solver import (
 
 __all__ = [
     "SOLVERS",
+    "MinimizeNext",
     "Minimizer",
     "SolverReport",
     "SolverSettings",
     "choose_solver",
     "minimize",
+    "minimize_along",
     "number_from_plain",
     "number_to_plain",
     "warn_unfinished",
@@ -46,10 +49,16 @@ Floats = NDArray[np.float64]
 _NUMBERS = ("objective", "kkt_residual", "suboptimality_bound", "lambda_max")
 # How long an iteration took is nothing to keep: two fits would give two files.
 _HISTORY = ("objective", "kkt_residual", "step", "best", "kept", "run")
+# The models of a path only need their scores right; the one that is chosen is solved again. So far
+# is the objective above its minimum at the most, as a share of it:
+_GAP = 1e-10
 # Weights as large as this may be on their way to infinity.
 _SUSPICIOUS = 30.0
 # From so many weights on conjugate gradients are faster than a matrix of second derivatives.
 _MANY = 200
+
+#: Fills an array with the weights that are best at a penalty; returns whether the solver was done.
+MinimizeNext = Callable[[ElasticNet, Floats], bool]
 
 #: The solvers by name.
 SOLVERS: dict[str, Callable[[], Solver]] = {
@@ -149,6 +158,70 @@ def minimize(
             ConvergenceWarning,
         )
     return solution
+
+
+def minimize_along(
+    settings: SolverSettings,
+    loss: Loss,
+    start: Floats,
+    tol: float,
+    begin: Callable[[], _core.LinearPath | _core.EvidencePath] | None,
+) -> MinimizeNext:
+    """Return what minimizes a loss plus one elastic net after the other.
+
+    Parameters
+    ----------
+    settings : SolverSettings
+        The solver. "auto" is the one of the core, which remembers the curvature from one penalty to
+        the next, as long as a matrix has room for the weights that move.
+    loss : Loss
+        The loss.
+    start : array
+        The weights to begin with.
+    tol : float
+        Where solvers that stop by the KKT residual do so.
+    begin : callable or None
+        Returns the path of the core from the start on, or None if there is none for this loss.
+
+    Returns
+    -------
+    callable
+    """
+    quick = begin is not None and settings.solver == "auto"
+    if not quick or ProxNewton().refusal(loss, ElasticNet(1.0, 1.0)) is not None:
+        return _one_by_one(settings, loss, start, tol)
+    assert begin is not None
+    path = begin()
+    last, others = start, None
+
+    def minimize_next(penalty: ElasticNet, out: Floats) -> bool:
+        nonlocal last, others
+        if others is None:
+            finished = path.minimize(penalty.l1, penalty.l2, _GAP, settings.max_iter, out)[1]
+            if not path.crowded:
+                out += penalty.target
+                last = out
+                return finished
+            others = _one_by_one(settings, loss, last, tol)
+        return others(penalty, out)
+
+    return minimize_next
+
+
+def _one_by_one(settings: SolverSettings, loss: Loss, start: Floats, tol: float) -> MinimizeNext:
+    """Minimize with the solver that was asked for."""
+    weights = start
+
+    def minimize_next(penalty: ElasticNet, out: Floats) -> bool:
+        nonlocal weights
+        solver = choose_solver(settings.solver, loss, penalty)
+        solution = solver.minimize(
+            loss, penalty, weights, tol=max(settings.tol, tol), max_iter=settings.max_iter
+        )
+        out[...] = weights = solution.weights
+        return solution.converged or solution.stalled
+
+    return minimize_next
 
 
 def warn_unfinished(settings: SolverSettings, unfinished: int, total: int) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
-from lessnaive.models.along_path import minimize_along
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.problem import (
     FittedLogistic,
@@ -21,7 +20,7 @@ from lessnaive.models.logistic.problem import (
     LogisticSettings,
 )
 from lessnaive.models.parameters import LogisticParameters
-from lessnaive.models.solving import minimize, warn_unfinished
+from lessnaive.models.solving import minimize, minimize_along, warn_unfinished
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard import Scorecard

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lessnaive.loss import WeightedEvidenceLoss
-from lessnaive.models.along_path import minimize_along
-from lessnaive.models.solving import SolverSettings, warn_unfinished
+from lessnaive.models.solving import SolverSettings, minimize_along, warn_unfinished
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.solver.prox_newton import enough_rows
