@@ -510,6 +510,19 @@ def _(core: Any) -> Arguments:
     }
 
 
+@call("Evidence.curvature_of_part")
+def _(core: Any) -> Arguments:
+    of_whole = CALLS["Evidence.curvature"](core)
+    starts = np.zeros(CLASSES, dtype=np.int64)
+    wrong = [np.full(CLASSES, start) for start in (-1, ROWS, 2**62, 2**63 - 1)]
+    return {
+        "self": of_whole.pop("self"),
+        "whole": Whole(ROWS, (0, -1)),
+        "starts": Read(starts, (*wrong, starts[1:])),
+        **of_whole,
+    }
+
+
 @call("Evidence.grams")
 def _(core: Any) -> Arguments:
     return {
@@ -651,6 +664,17 @@ def _(core: Any) -> Arguments:
         "enough": positive(ROWS),
         "chosen": Read(chosen, (*wrong, beyond)),
         "out": Filled(np.zeros((4, 4))),
+    }
+
+
+@call("LinearRows.curvature_of_part")
+def _(core: Any) -> Arguments:
+    of_whole = CALLS["LinearRows.curvature"](core)
+    return {
+        "self": of_whole.pop("self"),
+        "whole": Whole(ROWS, (0, -1, ROWS - 1)),
+        "first": Whole(0, (-1, 1, *HUGE)),
+        **of_whole,
     }
 
 

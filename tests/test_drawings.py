@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from lessnaive.scorecard import TripleTerm
 from lessnaive.scorecard.terms.drawing import (
     Bars,
     Curve,
@@ -48,11 +51,17 @@ def test_drawings_are_the_scores(place, term):
             np.testing.assert_allclose(drawn.missing, by_definition(term, [None]))
     elif isinstance(drawn, Bars):
         # The values of the encodings, in order, after missing.
-        values = [None, *_one_of_each(term.encoding)]
+        if isinstance(term, TripleTerm):  # those that were never seen have scores, too
+            each = [[None, *_one_of_each(encoding), "?"] for encoding in term.encodings]
+            values = list(product(*each))
+        else:
+            values = [(None,), *((value,) for value in _one_of_each(term.encoding))]
         assert len(values) == len(drawn.labels)
+        counts = term.counts.reshape(-1, term.counts.shape[-1])
         for j, value in enumerate(values):
-            np.testing.assert_allclose(drawn.scores[j], by_definition(term, [value]))
-            np.testing.assert_array_equal(drawn.counts[j], term.counts[j])
+            if value[1:2] != ("?",):  # no number
+                np.testing.assert_allclose(drawn.scores[j], by_definition(term, list(value)))
+            np.testing.assert_array_equal(drawn.counts[j], counts[j])
     else:
         assert isinstance(drawn, HeatMap)
         firsts, seconds = ([None, *_one_of_each(encoding), "?"] for encoding in term.encodings)

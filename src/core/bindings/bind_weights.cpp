@@ -189,10 +189,12 @@ double curvature_of_part_binding(const Evidence& part, int64_t whole, const Inte
     const std::vector<int64_t> places = chosen_of(part, tied, chosen);
     require(rows > 0, "no rows to look at");
     const PlaceInWhole place{whole, {starts.data(), starts.data() + starts.shape(0)}};
+    for (int64_t start : place.starts)
+        require(0 <= start && start <= whole, "the part is not within the whole");
     std::vector<int64_t> ends = place.starts;
     for (const Block& block : part.blocks()) ends[block.label] += block.count;
     for (size_t c = 0; c < ends.size(); ++c)
-        require(place.starts[c] >= 0 && ends[c] <= whole, "the part is not within the whole");
+        require(ends[c] <= whole, "the part is not within the whole");
     const Released release;
     return curvature_of_part(part, place, weights.data(), loss_of(squared), tied, places,
                              {rows, seed}, out.data());
