@@ -116,10 +116,12 @@ def report(
 
     Examples
     --------
-    >>> import lessnaive
+    >>> import tempfile, pathlib, lessnaive
     >>> X, y = lessnaive.datasets.load_penguins("pandas")
     >>> model = lessnaive.LessNaiveClassifier().fit(X[::2], y[::2])
-    >>> lessnaive.report(model, X[1::2], y[1::2]).save("penguins.html")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "penguins.html"
+    ...     lessnaive.report(model, X[1::2], y[1::2]).save(path)
     """
     card = _scorecard(model)
     if X is None and y is not None:
