@@ -158,6 +158,26 @@ def _(core: Any) -> Arguments:
     return {"count": Whole(1, (0, -1, 1025, *HUGE))}
 
 
+@call("StopSign.__init__")
+def _(core: Any) -> Arguments:
+    return {}
+
+
+@call("StopSign.put_up")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(core.StopSign())}
+
+
+@call("StopSign.heed")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(core.StopSign())}
+
+
+@call("StopSign.leave")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(core.StopSign())}
+
+
 @call("count")
 def _(core: Any) -> Arguments:
     empty = np.zeros((0, CLASSES))

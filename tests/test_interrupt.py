@@ -113,3 +113,33 @@ def test_ctrl_c_ends_a_command_with_any_model_within_a_second(model, folder):
     assert status == 130
     assert cpu < 1.0
     assert wall < 10.0  # other processes may have kept it waiting
+
+
+# Fits models side by side, and ends as any program does that does not catch KeyboardInterrupt.
+_SIDE_BY_SIDE = """
+import os, signal, sys, threading
+import numpy as np
+import lessnaive
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 40))
+y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=6000) > 0).astype(int) + (X[:, 3] > 1)
+threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGINT)).start()
+getattr(lessnaive, sys.argv[1])(n_jobs=2).fit(X, y)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can send itself SIGINT there")
+@pytest.mark.parametrize("seconds", ["0.2", "1"])
+@pytest.mark.parametrize("model", ["LessNaiveClassifier", "NBLogisticCV"])
+def test_ctrl_c_ends_threads_before_the_process(model, seconds):
+    """A thread that was still in the core when the interpreter ended aborted the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SIDE_BY_SIDE, model, seconds],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt", done.stderr
+    assert "terminate called" not in done.stderr

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
+#include <vector>
 
 namespace lessnaive {
 
@@ -62,6 +64,29 @@ class TakesPart {
 
   private:
     Work::Part before_;
+};
+
+// What one thread puts up to stop the work of others, which heed it while they work for it.
+class StopSign {
+  public:
+    void put_up() { up_->store(true, std::memory_order_relaxed); }
+    void heed() const { heeded().push_back(up_); }
+    void leave() const {
+        if (!heeded().empty() && heeded().back() == up_) heeded().pop_back();
+    }
+    static bool is_up() {
+        for (const Flag& up : heeded())
+            if (up->load(std::memory_order_relaxed)) return true;
+        return false;
+    }
+
+  private:
+    using Flag = std::shared_ptr<std::atomic<bool>>;
+    static std::vector<Flag>& heeded() {
+        static thread_local std::vector<Flag> flags;
+        return flags;
+    }
+    Flag up_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 // Throws Stopped if the work is to be given up. It costs as much as a look at the clock.

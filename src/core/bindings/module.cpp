@@ -21,6 +21,13 @@ NB_MODULE(_core, m) {
         nb::arg("count"),
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
+    nb::class_<lessnaive::StopSign>(m, "StopSign", "Stops kernels that other threads have started.")
+        .def(nb::init<>())
+        .def("put_up", &lessnaive::StopSign::put_up,
+             "Stop the kernels of all threads that heed the sign, with KeyboardInterrupt.")
+        .def("heed", &lessnaive::StopSign::heed, "Let the calling thread heed the sign.")
+        .def("leave", &lessnaive::StopSign::leave,
+             "Let the calling thread heed the sign no more, if it is the last that it heeded.");
     lessnaive::bind_additive(m);
     lessnaive::bind_table(m);
     lessnaive::bind_boosting(m);

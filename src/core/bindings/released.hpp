@@ -7,8 +7,10 @@
 namespace lessnaive {
 
 // Whether a signal's handler has thrown, as that of Ctrl-C does. The error waits in this thread
-// until the binding returns, where Stopped becomes that error.
+// until the binding returns, where Stopped becomes that error. Handlers run in the main thread; the
+// others are told by a sign.
 inline bool signal_has_thrown() {
+    if (StopSign::is_up()) return true;
     nb::gil_scoped_acquire held;
     return PyErr_CheckSignals() != 0;
 }
@@ -17,7 +19,9 @@ inline bool signal_has_thrown() {
 // signal comes is dropped.
 class Released {
   public:
-    Released() : work_(&signal_has_thrown), part_({&work_, true}) {}
+    Released() : work_(&signal_has_thrown), part_({&work_, true}) {
+        if (StopSign::is_up()) throw Stopped();
+    }
 
   private:
     nb::gil_scoped_release release_;

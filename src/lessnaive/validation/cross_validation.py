@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -213,8 +214,53 @@ def side_by_side(
         finally:
             _core.set_threads(before)
 
-    run = Parallel(n_jobs=n_jobs, prefer="threads")
-    return list(run(delayed(one_task)(*task) for task in tasks))
+    if at_a_time == 1:
+        return [one_task(*task) for task in tasks]
+    crew = _Crew(one_task)
+    run = Parallel(n_jobs=n_jobs, require="sharedmem")
+    try:
+        return list(run(delayed(crew.do)(*task) for task in tasks))
+    except BaseException:
+        crew.stop()
+        raise
+
+
+class _Crew(Generic[Result]):
+    """Threads that do one task after the other, and can be stopped.
+
+    A thread that is still in the core when the interpreter ends would end the process with it.
+    """
+
+    def __init__(self, work: Callable[..., Result]) -> None:
+        self._work = work
+        self._sign = _core.StopSign()
+        self._changed = threading.Condition()
+        self._working = 0
+        self._stopped = False
+
+    def do(self, *task: Any) -> Result | None:
+        """Return what the work makes of a task; None once all are stopped."""
+        with self._changed:
+            if self._stopped:
+                return None
+            self._working += 1
+        self._sign.heed()
+        try:
+            return self._work(*task)
+        except KeyboardInterrupt:
+            return None  # by the sign: the thread that put it up has the error
+        finally:
+            self._sign.leave()
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Stop the threads, and wait until they have."""
+        self._sign.put_up()
+        with self._changed:
+            self._stopped = True
+            self._changed.wait_for(lambda: self._working == 0)
 
 
 class Summary(NamedTuple):
