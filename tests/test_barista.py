@@ -446,3 +446,14 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
         model.set_params(start=np.ones(17)).fit(*table("binary"))
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert model.weights_.shape == (3, 6)
+
+
+def test_columns_that_say_nothing_change_nothing():
+    """They get no work, and their weights go to the target."""
+    X, y = table("mixed")
+    wide = X.assign(constant="x")[["constant", *X.columns]].assign(last="y")
+    plain, padded = BaristaNB().fit(X, y), BaristaNB().fit(wide, y)
+    assert (padded.weights_[:, [0, -1]] == 0.0).all()
+    np.testing.assert_allclose(padded.weights_[:, 1:-1], plain.weights_, atol=1e-7)
+    assert padded.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    assert padded.lipschitz_ == plain.lipschitz_

@@ -165,9 +165,40 @@ def test_the_automatic_grid():
     shares = model.path_.l1 / model.lambda_max_
     np.testing.assert_allclose(shares, [1, 10**-0.5, 0.1, 10**-1.5, 0.01])
     assert model.path_.l2.tolist() == [10.0, 1.0, 0.1, 0.01]
-    assert (model.path_.weights[:, 0] == 0.0).all()  # at lambda_max all are at the target
-    assert (model.path_.nonzeros[:, 0] == 0).all()
-    assert model.path_.nonzeros[-1, -1] > 0
+    tried = model.path_.tried
+    first = tried[:, 0]
+    assert first.any()
+    assert (model.path_.weights[first, 0] == 0.0).all()  # at lambda_max all are at the target
+    assert (model.path_.nonzeros[first, 0] == 0).all()
+    assert (model.path_.nonzeros[:, 1:][tried[:, 1:]] > 0).all()
+    assert np.isnan(model.path_.weights[~tried]).all()
+    assert np.isnan(model.path_.fold_scores[:, ~tried]).all()
+    assert (model.path_.nonzeros[~tried] == -1).all()
+    assert np.isfinite(model.path_.weights[tried]).all()
+    assert np.isfinite(model.path_.fold_scores[:, tried]).all()
+
+
+@pytest.mark.parametrize("rule", ["best", "one_se"])
+@pytest.mark.parametrize("name", ["mixed", "binary", "penguins", "generated"])
+def test_the_search_finds_what_all_pairs_would(name, rule):
+    X, y = table(name)
+    quick = BaristaNBCV(cv=3, rule=rule).fit(X, y)
+    slow = BaristaNBCV(cv=3, rule=rule, grid=(quick.path_.l1, quick.path_.l2)).fit(X, y)
+    assert slow.path_.tried.all()
+    assert quick.path_.tried.mean() < 0.8
+    tried = quick.path_.tried
+    expected = slow.path_.fold_scores[:, tried]
+    np.testing.assert_allclose(quick.path_.fold_scores[:, tried], expected, atol=1e-5)
+    np.testing.assert_allclose(quick.path_.weights[tried], slow.path_.weights[tried], atol=1e-3)
+    assert (quick.l1_, quick.l2_) == (slow.l1_, slow.l2_)
+    np.testing.assert_allclose(quick.weights_, slow.weights_, atol=1e-6)
+
+
+def test_what_is_beside_the_chosen_pair_was_tried():
+    X, y = table("mixed")
+    path = BaristaNBCV(cv=3).fit(X, y).path_
+    i, k = path.choose("best")
+    assert path.tried[max(0, i - 1) : i + 2, max(0, k - 1) : k + 2].all()
 
 
 def test_the_grid_of_the_paper():
@@ -216,14 +247,16 @@ def test_the_rules():
 
 def test_one_standard_error():
     X, y = generated(150, 2, 5, seed=3, strength=0.8)
-    best = BaristaNBCV(n_l1=6, cv=4).fit(X, y)
-    simple = BaristaNBCV(n_l1=6, cv=4, rule="one_se").fit(X, y)
+    searched = BaristaNBCV(n_l1=6, cv=4, rule="one_se").fit(X, y)
+    grid = (searched.path_.l1, searched.path_.l2)
+    best = BaristaNBCV(grid=grid, cv=4).fit(X, y)
+    simple = BaristaNBCV(grid=grid, cv=4, rule="one_se").fit(X, y)
     np.testing.assert_array_equal(simple.path_.fold_scores, best.path_.fold_scores)
     path = simple.path_
     at = np.unravel_index(path.scores.argmax(), path.scores.shape)
     good = path.scores >= path.scores[at] - path.standard_errors[at]
     strongest = max((path.l1[k], path.l2[i]) for i, k in zip(*np.nonzero(good), strict=True))
-    assert (simple.l1_, simple.l2_) == strongest
+    assert (simple.l1_, simple.l2_) == strongest == (searched.l1_, searched.l2_)
     assert simple.l1_ >= best.l1_
 
 
@@ -268,6 +301,15 @@ def test_model_files(tmp_path):
         found, expected = getattr(again.path_, name), getattr(model.path_, name)
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == expected.dtype
+
+
+def test_files_know_what_was_not_tried(tmp_path):
+    model = BaristaNBCV(cv=2).fit(*table("mixed"))
+    assert not model.path_.tried.all()
+    lessnaive.save(model, tmp_path / "model.json")
+    again = lessnaive.load(tmp_path / "model.json")
+    for name in ("weights", "nonzeros", "fold_scores", "tried"):
+        np.testing.assert_array_equal(getattr(again.path_, name), getattr(model.path_, name))
 
 
 def test_columns_that_a_fold_never_sees():

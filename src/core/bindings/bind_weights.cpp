@@ -201,8 +201,8 @@ double curvature_of_part_binding(const Evidence& part, int64_t whole, const Inte
 }
 
 double grams_binding(const Evidence& evidence, Cube out) {
-    require(has_shape(out, {evidence.classes(), evidence.columns(), evidence.columns()}),
-            "out has the wrong shape");
+    const int64_t useful = static_cast<int64_t>(evidence.places().size());
+    require(has_shape(out, {evidence.classes(), useful, useful}), "out has the wrong shape");
     Memory().fill(out).require_apart();
     const Released release;
     return gram_matrices(evidence, out.data());
@@ -246,7 +246,7 @@ std::tuple<int, double> solve_binding(const Matrix& hessian, const Vector& gradi
                                    factor ? factor->data() : ones.data(),
                                    l1,
                                    l2};
-    const QuadraticSolution found = solve(program, tolerance, most_rounds);
+    const QuadraticSolution found = solve(program, tolerance, 0.0, most_rounds);
     std::copy(found.x.begin(), found.x.end(), x.data());
     return {found.rounds, found.residual};
 }
@@ -281,6 +281,7 @@ void bind_weights(nb::module_& m) {
         .def_prop_ro("rows", &Evidence::rows)
         .def_prop_ro("classes", &Evidence::classes)
         .def_prop_ro("columns", &Evidence::columns)
+        .def_prop_ro("useful", &Evidence::places, "The columns that say something about some row.")
         .def_prop_ro("nbytes", &Evidence::bytes)
         .def_prop_ro("total_weight", &Evidence::total_weight)
         .def("loss", &loss_binding, array_arg("weights"), nb::arg("squared"),

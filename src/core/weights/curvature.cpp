@@ -410,7 +410,8 @@ double gram_matrices(const Evidence& evidence, double* grams) {
     const std::vector<Chunk> chunks =
         chunks_of(evidence, place_of_whole(evidence), {evidence.rows(), 0});
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
-    const int classes = evidence.classes(), columns = evidence.columns();
+    const std::vector<int64_t> places = evidence.places();
+    const int classes = evidence.classes(), columns = static_cast<int>(places.size());
     const int64_t each = static_cast<int64_t>(columns) * columns;
     const int64_t cells = evidence.rows() * columns * classes;
     std::vector<double> largest(kMostTasks, 0.0);
@@ -427,7 +428,7 @@ double gram_matrices(const Evidence& evidence, double* grams) {
                    for (size_t k = 0; k < chunks[i].rows.size(); ++k)
                        q[k] = chunk.weight(chunks[i], static_cast<int>(k));
                    for (int c = 0; c < classes; ++c) {
-                       for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, j);
+                       for (int j = 0; j < columns; ++j) a[j] = chunk.at(c, places[j]);
                        products.add(a, a, evidence.weights() ? q.data() : nullptr,
                                     chunks[i].length(), true, part + c * each, columns);
                        raise_norms(a, chunks[i].length(), squares.data(), norms.data());

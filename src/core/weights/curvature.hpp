@@ -34,7 +34,8 @@ double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const 
                          LossKind loss, bool tied, const std::vector<int64_t>& chosen,
                          RowSample sample, double* out);
 
-// grams (classes, columns, columns): sum_i s_i e_ic e_ic'. Returns sum_i s_i max_c |e_ic|^2.
+// grams (classes, places, places), by the columns that say something: sum_i s_i e_ic e_ic'. Returns
+// sum_i s_i max_c |e_ic|^2.
 double gram_matrices(const Evidence& evidence, double* grams);
 
 }  // namespace lessnaive

@@ -136,6 +136,20 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
         }
     });
     position_ = {};
+    columns_ = static_cast<int>(columns);
+    const auto says_nothing = [](const Coded& coded) {
+        return std::all_of(coded.tables.begin(), coded.tables.end(),
+                           [](double score) { return score == 0; });
+    };
+    coded_.erase(std::remove_if(coded_.begin(), coded_.end(), says_nothing), coded_.end());
+}
+
+std::vector<int64_t> Evidence::places() const {
+    std::vector<int64_t> out;
+    for (const Coded& coded : coded_) out.push_back(coded.place);
+    for (const Curve& curve : curves_) out.push_back(curve.place);
+    std::sort(out.begin(), out.end());
+    return out;
 }
 
 void Evidence::make_room(const EvidenceLookup& from, const std::vector<int64_t>& kept,
@@ -225,6 +239,7 @@ Evidence Evidence::take(const std::vector<uint32_t>& rows) const {
     Evidence out;
     out.classes_ = classes_;
     out.pad_ = pad_;
+    out.columns_ = columns_;
     out.intercepts_ = intercepts_;
     out.rows_ = static_cast<int64_t>(rows.size());
     size_t next = 0;
@@ -320,6 +335,7 @@ void Evidence::curve_evidence(const Curve& curve, int label, int64_t first, int 
 
 void Evidence::unpack(double* out) const {
     const int64_t width = columns();
+    std::fill_n(out, rows_ * classes_ * width, 0.0);
     std::vector<uint32_t> codes(kEvidenceBlock);
     std::vector<double> values(static_cast<size_t>(classes_) * kEvidenceBlock);
     for (const Block& block : blocks_) {

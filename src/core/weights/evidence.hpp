@@ -60,7 +60,7 @@ class Evidence {
 
     int64_t rows() const { return rows_; }
     int classes() const { return classes_; }
-    int columns() const { return static_cast<int>(coded_.size() + curves_.size()); }
+    int columns() const { return columns_; }
     int pad() const { return pad_; }
     double total_weight() const { return total_weight_; }
     const std::vector<Block>& blocks() const { return blocks_; }
@@ -100,8 +100,11 @@ class Evidence {
         std::vector<uint32_t> place;  // among those kept, by code; empty if that is the code itself
     };
 
+    // Columns that say nothing about any row are in neither.
     const std::vector<Coded>& coded() const { return coded_; }
     const std::vector<Curve>& curves() const { return curves_; }
+    // The columns that are in one of them, in ascending order.
+    std::vector<int64_t> places() const;
 
     // out: (classes, stride): the evidence of `count` rows of one label in a column of values.
     void curve_evidence(const Curve& curve, int label, int64_t first, int count, int stride,
@@ -119,7 +122,7 @@ class Evidence {
                     Coded& to) const;
     void pack_block(const EvidenceCurve& from, int64_t first, int count, Curve& to) const;
 
-    int classes_, pad_;
+    int classes_, pad_, columns_ = 0;
     int64_t rows_ = 0;
     double total_weight_ = 0;
     std::vector<uint32_t> position_;  // of each row of the table; only while packing

@@ -26,9 +26,11 @@ constexpr double kShortest = 1e-10;
 // is far too long. Then it gets a share of what there is without any evidence, of which for two
 // classes the whole bounds it everywhere.
 constexpr double kFirstDamping = 1e-3, kMostDamping = 1e3;
-// Rounds of the inner solver at the most, and what it may leave of the tolerance.
+// Rounds of the inner solver at the most, what it may leave of the tolerance, and of the slopes: a
+// model that is only right near by need not be minimized to the last digit.
 constexpr int kMostRounds = 50;
 constexpr double kInner = 1e-3;
+constexpr double kInnerShare = 0.03;
 // When others have to work too, so do all those whose slope is this share of what holds them: a
 // penalty or two later they would have to.
 constexpr double kSoon = 0.7;
@@ -160,7 +162,7 @@ QuadraticSolution NewtonPath::minimum_of_model(const Penalty& penalty, double en
     // A slope of r along a curvature of h is r^2 / 2h above the minimum.
     const double count = static_cast<double>(std::max<int64_t>(size, 1));
     const double tolerance = kInner * std::sqrt(2 * enough * trace) / count;
-    return solve(program, tolerance, kMostRounds);
+    return solve(program, tolerance, kInnerShare, kMostRounds);
 }
 
 std::vector<double> NewtonPath::at_work(const std::vector<double>& all) const {

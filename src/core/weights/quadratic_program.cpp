@@ -90,7 +90,7 @@ class Factors {
 };
 
 // From so many free weights on, conjugate gradients are faster than factors.
-constexpr int64_t kManyFree = 800;
+constexpr int64_t kManyFree = 100;
 constexpr int kMostSteps = 400;
 // Among so many weights, sweeps find the free ones at less cost than solutions that are cut.
 constexpr int64_t kMany = 128;
@@ -108,9 +108,10 @@ class Solver {
         for (int64_t k = 0; k < p_.size; ++k) move(k, std::clamp(x_[k], p_.lower[k], p_.upper[k]));
     }
 
-    QuadraticSolution run(double tolerance, int most_rounds) {
+    QuadraticSolution run(double tolerance, double share, int most_rounds) {
         int round = 0;
         double residual = largest_residual();
+        tolerance = std::max(tolerance, share * residual);
         const bool many = p_.size > kMany;
         const int sweeps = many ? kSweepsOfMany : 2;
         const int64_t cuts = many ? kCutsOfMany : p_.size;
@@ -302,8 +303,9 @@ class Solver {
 
 }  // namespace
 
-QuadraticSolution solve(const QuadraticProgram& program, double tolerance, int most_rounds) {
-    return Solver(program).run(tolerance, most_rounds);
+QuadraticSolution solve(const QuadraticProgram& program, double tolerance, double share,
+                        int most_rounds) {
+    return Solver(program).run(tolerance, share, most_rounds);
 }
 
 }  // namespace lessnaive

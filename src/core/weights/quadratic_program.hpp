@@ -21,7 +21,9 @@ struct QuadraticSolution {
 };
 
 // Rounds of coordinate descent, which finds which weights stay at their target or bound, and of a
-// direct solution for the others, which is exact where coordinate descent would crawl.
-QuadraticSolution solve(const QuadraticProgram& program, double tolerance, int most_rounds);
+// direct solution for the others, which is exact where coordinate descent would crawl, until no
+// residual is above the tolerance, or above this share of the largest at the start.
+QuadraticSolution solve(const QuadraticProgram& program, double tolerance, double share,
+                        int most_rounds);
 
 }  // namespace lessnaive

@@ -45,11 +45,11 @@ void sum_gradients(const Evidence& evidence, std::vector<double>& parts, double*
     const int columns = evidence.columns(), classes = evidence.classes(), pad = evidence.pad();
     const size_t size = static_cast<size_t>(columns) * pad;
     for (size_t i = size; i < parts.size(); ++i) parts[i % size] += parts[i];
-    const size_t coded = evidence.coded().size();
-    for (int slot = 0; slot < columns; ++slot) {
-        const int64_t place = static_cast<size_t>(slot) < coded
-                                  ? evidence.coded()[slot].place
-                                  : evidence.curves()[slot - coded].place;
+    const size_t coded = evidence.coded().size(), slots = coded + evidence.curves().size();
+    std::fill_n(out, static_cast<int64_t>(classes) * columns, 0.0);
+    for (size_t slot = 0; slot < slots; ++slot) {
+        const int64_t place =
+            slot < coded ? evidence.coded()[slot].place : evidence.curves()[slot - coded].place;
         for (int c = 0; c < classes; ++c)
             out[c * columns + place] = parts.empty() ? 0.0 : parts[slot * pad + c];
     }

@@ -149,6 +149,11 @@ class PartedEvidence:
         looked_at, found = self.parts.total(look, _sum_all)
         out[:] = found * (self.total_weight / looked_at if looked_at > 0 else 1.0)
 
+    @property
+    def useful(self) -> list[int]:
+        """The columns that may say something: it is not known that a column says nothing."""
+        return list(range(self.columns))
+
     def grams(self, out: Floats) -> float:
         """Write the Gram matrices of the classes, and return the bound of Lemma 1."""
         lemma1, out[:] = self.parts.total(partial(_grams, out.shape), _sum_all)
@@ -242,7 +247,11 @@ def _curvature(
 
 def _grams(shape: tuple[int, ...], part: PartEvidence) -> tuple[float, Floats]:
     out = np.zeros(shape)
-    return part.rows.grams(out), out
+    useful = np.array(part.rows.useful, dtype=np.int64)
+    own = np.empty((shape[0], len(useful), len(useful)))
+    lemma1 = part.rows.grams(own)
+    out[:, useful[:, None], useful] = own
+    return lemma1, out
 
 
 def _margins(direction: Floats, part: PartEvidence) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from lessnaive import _core
 from lessnaive.evidence.leave_one_out import OwnEvidence
@@ -33,6 +34,8 @@ _ROUNDING = 1e-6
 _FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 # Most weights for which this is done.
 _MOST_WEIGHTS = 1000
+# Of larger matrices only the largest eigenvalue is found, which takes far less time than all.
+_MOST_EIGENVALUES = 300
 # Largest linear program that is solved to find a direction that separates.
 _MOST_CELLS = 5_000_000
 
@@ -256,8 +259,8 @@ class WeightedEvidenceLoss(Loss, Curvature):
         :math:`\frac12 \max_c \lambda_{\max}(\sum_i e_{ic} e_{ic}')`. Shared weights add the
         matrices of all classes up, and Lemma 1 takes the sum of the norms of all classes.
         """
-        n_classes, n_columns = self.evidence.classes, self.evidence.columns
-        grams = np.zeros((n_classes, n_columns, n_columns))
+        useful = len(self.evidence.useful)  # all others add nothing but zeros
+        grams = np.zeros((self.evidence.classes, useful, useful))
         lemma1 = self.evidence.grams(grams)
         if self.shared:
             return Lipschitz(
@@ -326,4 +329,12 @@ def _gains(dense: Floats, labels: NDArray[np.int64], *, shared: bool) -> Floats:
 
 
 def _largest(matrix: Floats) -> float:
-    return float(np.linalg.eigvalsh(matrix)[-1]) if matrix.size else 0.0
+    """Return the largest eigenvalue of a matrix without negative ones."""
+    if len(matrix) <= _MOST_EIGENVALUES:
+        return float(np.linalg.eigvalsh(matrix)[-1]) if matrix.size else 0.0
+    try:
+        start = np.ones(len(matrix))
+        found = eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)
+    except ArpackNoConvergence:
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    return float(found[0])

@@ -32,13 +32,12 @@ from lessnaive.solver import (
 
 __all__ = [
     "SOLVERS",
-    "MinimizeNext",
     "Minimizer",
+    "PathMinimizer",
     "SolverReport",
     "SolverSettings",
     "choose_solver",
     "minimize",
-    "minimize_along",
     "number_from_plain",
     "number_to_plain",
     "warn_unfinished",
@@ -56,9 +55,6 @@ _GAP = 1e-10
 _SUSPICIOUS = 30.0
 # From so many weights on conjugate gradients are faster than a matrix of second derivatives.
 _MANY = 200
-
-#: Fills an array with the weights that are best at a penalty; returns whether the solver was done.
-MinimizeNext = Callable[[ElasticNet, Floats], bool]
 
 #: The solvers by name.
 SOLVERS: dict[str, Callable[[], Solver]] = {
@@ -160,14 +156,8 @@ def minimize(
     return solution
 
 
-def minimize_along(
-    settings: SolverSettings,
-    loss: Loss,
-    start: Floats,
-    tol: float,
-    begin: Callable[[], _core.LinearPath | _core.EvidencePath] | None,
-) -> MinimizeNext:
-    """Return what minimizes a loss plus one elastic net after the other.
+class PathMinimizer:
+    """Minimizes a loss plus one elastic net after the other, each from where the last has led.
 
     Parameters
     ----------
@@ -182,46 +172,41 @@ def minimize_along(
         Where solvers that stop by the KKT residual do so.
     begin : callable or None
         Returns the path of the core from the start on, or None if there is none for this loss.
-
-    Returns
-    -------
-    callable
     """
-    quick = begin is not None and settings.solver == "auto"
-    if not quick or ProxNewton().refusal(loss, ElasticNet(1.0, 1.0)) is not None:
-        return _one_by_one(settings, loss, start, tol)
-    assert begin is not None
-    path = begin()
-    last, others = start, None
 
-    def minimize_next(penalty: ElasticNet, out: Floats) -> bool:
-        nonlocal last, others
-        if others is None:
-            finished = path.minimize(penalty.l1, penalty.l2, _GAP, settings.max_iter, out)[1]
-            if not path.crowded:
+    def __init__(
+        self,
+        settings: SolverSettings,
+        loss: Loss,
+        start: Floats,
+        tol: float,
+        begin: Callable[[], _core.LinearPath | _core.EvidencePath] | None,
+    ) -> None:
+        self.settings = settings
+        self._loss = loss
+        self._last = start
+        self._tol = max(settings.tol, tol)
+        quick = begin is not None and settings.solver == "auto"
+        if ProxNewton().refusal(loss, ElasticNet(1.0, 1.0)) is not None:
+            quick = False
+        self._path = begin() if quick and begin is not None else None
+
+    def minimize(self, penalty: ElasticNet, out: Floats) -> bool:
+        """Fill an array with the weights that are best; returns whether the solver was done."""
+        if self._path is not None:
+            most = self.settings.max_iter
+            finished = self._path.minimize(penalty.l1, penalty.l2, _GAP, most, out)[1]
+            if not self._path.crowded:
                 out += penalty.target
-                last = out
+                self._last = out
                 return finished
-            others = _one_by_one(settings, loss, last, tol)
-        return others(penalty, out)
-
-    return minimize_next
-
-
-def _one_by_one(settings: SolverSettings, loss: Loss, start: Floats, tol: float) -> MinimizeNext:
-    """Minimize with the solver that was asked for."""
-    weights = start
-
-    def minimize_next(penalty: ElasticNet, out: Floats) -> bool:
-        nonlocal weights
-        solver = choose_solver(settings.solver, loss, penalty)
+            self._path = None
+        solver = choose_solver(self.settings.solver, self._loss, penalty)
         solution = solver.minimize(
-            loss, penalty, weights, tol=max(settings.tol, tol), max_iter=settings.max_iter
+            self._loss, penalty, self._last, tol=self._tol, max_iter=self.settings.max_iter
         )
-        out[...] = weights = solution.weights
+        out[...] = self._last = solution.weights
         return solution.converged or solution.stalled
-
-    return minimize_next
 
 
 def warn_unfinished(settings: SolverSettings, unfinished: int, total: int) -> None:

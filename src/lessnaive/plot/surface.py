@@ -153,7 +153,10 @@ class CVSurfaceDisplay:
         self.image_ = self.ax_.imshow(
             scores, cmap=colours if self.larger_is_better else colours.reversed(), aspect="auto"
         )
-        written = [[f"{score:.3f}" for score in line] for line in scores.tolist()]
+        written = [
+            ["" if np.isnan(score) else f"{score:.3f}" for score in line]
+            for line in scores.tolist()
+        ]
         self.texts_ = write_cells(self.ax_, self.image_, written)
         l1, l2 = np.asarray(self.l1).tolist(), np.asarray(self.l2).tolist()
         turned: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from lessnaive.models.logistic.problem import (
     LogisticSettings,
 )
 from lessnaive.models.parameters import LogisticParameters
-from lessnaive.models.solving import minimize, minimize_along, warn_unfinished
+from lessnaive.models.solving import PathMinimizer, minimize, warn_unfinished
 from lessnaive.models.weighted.path import descending
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard import Scorecard
@@ -122,12 +122,12 @@ def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
     factor = np.broadcast_to(problem.penalty(1.0).factor, problem.loss.shape)
     start = problem.start()
     begin = partial(problem.loss.path, factor, start)
-    minimize = minimize_along(settings, problem.loss, start, _TOLERANCE, begin)
+    path = PathMinimizer(settings, problem.loss, start, _TOLERANCE, begin)
     unfinished = done = 0
     try:
         for lam in lams.tolist():
             weights = np.empty(problem.loss.shape)
-            unfinished += not minimize(problem.penalty(lam), weights)
+            unfinished += not path.minimize(problem.penalty(lam), weights)
             done += 1
             yield weights
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,7 +17,13 @@ from lessnaive.models.parameters import EvidenceParameters, LossParameters, Solv
 from lessnaive.models.solving import SolverSettings, minimize
 from lessnaive.models.weighted.barista import SHRINK_TO, WEIGHTING_CONSTRAINTS
 from lessnaive.models.weighted.learning import LearnedWeights, WeightedEvidence, gather
-from lessnaive.models.weighted.path import PenaltyPath, descending, learn_path
+from lessnaive.models.weighted.path import (
+    FoldPath,
+    PathSearch,
+    PenaltyPath,
+    begin_path,
+    descending,
+)
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -43,17 +48,20 @@ class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedW
     r"""BARISTA with l1 and l2 chosen by cross-validation.
 
     For each fold, bins are found and naive Bayes is learned from its training rows alone; then the
-    weights are learned for each l2 along l1 from large to small, each from the last ones. The pair
-    with the best mean score on the held-out rows is chosen, and the weights learned again from all
-    rows. Penalties are on the scale of the sum over all rows: in a fold they are multiplied by the
-    share of the weight of the rows that is left, so that they mean the same there.
+    weights are learned for one pair of penalties after the other, each from the last ones, in all
+    folds and from all rows. The pair with the best mean score on the held-out rows is chosen, and
+    the weights are learned again from all rows. Penalties are on the scale of the sum over all
+    rows: in a fold they are multiplied by the share of the weight of the rows that is left, so that
+    they mean the same there.
 
     Parameters
     ----------
     grid : "auto", "paper" or tuple (l1 values, l2 values), default="auto"
         The penalties to try. "auto": `n_l1` values of l1 from ``lambda_max_``, where all weights
-        are at their target, down to `l1_ratio` times that, and l2 in 0.01, 0.1, 1 and 10. "paper":
-        the grid of Cutrona and Guillot.
+        are at their target, down to `l1_ratio` times that, and l2 in 0.01, 0.1, 1 and 10. Of these
+        the search tries all l1 for l2 = 1, until the score has fallen twice, and then what is
+        beside the best, until nothing there is better. "paper": the grid of Cutrona and Guillot,
+        of which all pairs are tried, as of penalties that are given.
     n_l1 : int, default=12
         Number of values of l1 of the "auto" grid.
     l1_ratio : float, default=1e-3
@@ -97,7 +105,8 @@ class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedW
     l1_, l2_ : float
         The chosen penalties.
     path_ : PenaltyPath
-        Weights, their number away from the target, and scores for all pairs of penalties.
+        Weights, their number away from the target, and scores for all pairs of penalties; NaN and
+        -1 where a pair was not tried.
     weights_ : array of shape (n_classes, n_features)
         The weights of the final model.
     classes_, class_log_prior_, scorecard_, n_features_in_, feature_names_in_
@@ -151,22 +160,33 @@ class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedW
         training = training.cached()
         naive, loss = self._gather(training)
         target = SHRINK_TO[self.shrink_to]
-        l1_values, l2_values = self._penalties(loss, target)
+        grid = self._penalties(loss, target)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
-        total = (len(splits) + 1) * len(l1_values) * len(l2_values)
+        settings = SolverSettings.of(self)
+
+        def start_fold(fold: Fold[Training]) -> FoldPath:
+            some, part = self._gather(fold.train, allow_empty=True)
+            test = fold.test
+            held_out = gather_evidence(some, test.table.columns, test.labels, test.weights)
+            path = begin_path(settings, part, target, *grid)
+            return FoldPath(path, fold.share, held_out, test, SCORES[self.scoring])
+
+        total = (len(splits) + 1) * len(grid[0]) * len(grid[1])
         with progress("penalties", total, bool(self.verbose)) as step:
-
-            def score_fold(fold: Fold[Training]) -> Floats:
-                return self._score_fold(fold, l1_values, l2_values, step)
-
-            fold_scores = np.stack(cross_validate(score_fold, training, splits, self.n_jobs))
-            weights = learn_path(SolverSettings.of(self), loss, target, l1_values, l2_values, step)
-        path = PenaltyPath(
-            l1_values, l2_values, weights, (weights != target).sum(axis=(2, 3)), fold_scores
-        )
+            folds = cross_validate(start_fold, training, splits, self.n_jobs)
+            minima = begin_path(settings, loss, target, *grid)
+            search = PathSearch(
+                minima, folds, loss.shape, target, *grid, self.rule, self.n_jobs, step
+            )
+            if isinstance(self.grid, str) and self.grid == "auto":
+                search.try_near_the_best()
+            else:
+                search.try_all()
+            search.end()
+        path = search.path
         l2_place, l1_place = path.choose(self.rule)
-        penalty = ElasticNet(float(l1_values[l1_place]), float(l2_values[l2_place]), target)
-        solution = minimize(SolverSettings.of(self), loss, penalty, weights[l2_place, l1_place])
+        penalty = ElasticNet(float(path.l1[l1_place]), float(path.l2[l2_place]), target)
+        solution = minimize(settings, loss, penalty, path.weights[l2_place, l1_place])
         self._adopt(naive.weighted(solution.weights), loss, penalty, solution)
         self.l1_, self.l2_, self.path_ = penalty.l1, penalty.l2, path
 
@@ -192,33 +212,6 @@ class BaristaNBCV(LossParameters, SolverParameters, EvidenceParameters, LearnedW
             raise ValueError("grid must be 'auto', 'paper' or a pair (l1 values, l2 values).")
         l1_values = descending("The values of l1 in grid", self.grid[0])
         return l1_values, descending("The values of l2 in grid", self.grid[1])
-
-    def _score_fold(
-        self,
-        fold: Fold[Training],
-        l1_values: Floats,
-        l2_values: Floats,
-        step: Callable[[], None],
-    ) -> Floats:
-        """Return the scores on held-out rows, of shape (n_l2, n_l1)."""
-        test = fold.test
-        naive, loss = self._gather(fold.train, allow_empty=True)
-        held_out = gather_evidence(naive, test.table.columns, test.labels, test.weights)
-        order = np.argsort(test.labels, kind="stable")
-        kept = None
-        if test.weights is not None:
-            order = order[test.weights[order] > 0]
-            kept = test.weights[order]
-        labels = test.labels[order]
-        penalties = fold.share * l1_values, fold.share * l2_values
-        target = SHRINK_TO[self.shrink_to]
-        weights = learn_path(SolverSettings.of(self), loss, target, *penalties, step)
-        out = np.empty(weights.shape[:2])
-        probability = np.empty((len(labels), held_out.classes))
-        for place in np.ndindex(out.shape):
-            held_out.probabilities(weights[place], probability)
-            out[place] = SCORES[self.scoring](probability, labels, kept)
-        return out
 
     def _state_to_plain(self) -> dict[str, Any]:
         cv = {"l1": self.l1_, "l2": self.l2_, "path": self.path_.to_plain()}
