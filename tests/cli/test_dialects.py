@@ -303,7 +303,8 @@ def test_columns_of_names_are_looked_at_once(monkeypatch):
         return match(column, pattern)
 
     monkeypatch.setattr(pc, "match_substring_regex", counted)
-    warn_of_traps("code", pa.chunked_array([["v1", "A12", None, "b 3 c"]]), Dialect())
+    names = pa.chunked_array([["v1", "A12"], [None, "b 3 c"]])
+    warn_of_traps(pa.table({"code": names, "kind": names}), [], Dialect())
     assert len(looks) == 1
 
 

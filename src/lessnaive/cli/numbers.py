@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ _SPACE = r"[ \x{a0}\x{202f}]"
 _SIGN = r"^\s*[-+]?\s*(?:\p{Sc}|[%‰°])|(?:\p{Sc}|[%‰°])\s*$"
 # A cell that some format might read: digits alone, or with a sign of a unit.
 _LIKE_A_NUMBER = rf"^\s*[-+]?[\d.,][\d.,' \x{{a0}}\x{{202f}}]*(?:[eE][-+]?\d+)?\s*$|{_SIGN}"
+# Cells of short columns that are looked at together.
+_CELLS_TOGETHER = 100_000
 _UNIT = re.compile(r"[^\d\s.,'+-]")
 # Formats other than the usual one, the more particular first: "1,234" is no decimal.
 _FORMATS = ((".", None), (".", ","), (",", None), (",", "."), (".", " "), (",", " "), (".", "'"))
@@ -91,12 +93,35 @@ def read_numbers(column: pa.ChunkedArray, dialect: Dialect) -> pa.ChunkedArray |
     return None  # two signs
 
 
-def may_hold_numbers(column: pa.ChunkedArray, dialect: Dialect) -> bool:
-    """Whether some cell of a column of text might be a number, which one look at it tells."""
-    if not pa.types.is_string(column.type):
-        return False
-    like = pc.match_substring_regex(column, _LIKE_A_NUMBER)
-    return bool(dialect.units) or bool(pc.any(like).as_py())
+def may_hold_numbers(columns: Sequence[pa.ChunkedArray], dialect: Dialect) -> list[int]:
+    """Return the places of the columns of text in which some cell might be a number.
+
+    Short columns are looked at together, so that very many of them take no longer than their cells.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray
+        Columns of equal length.
+    dialect : Dialect
+        How they were read.
+
+    Returns
+    -------
+    list of int
+    """
+    text = [place for place, column in enumerate(columns) if pa.types.is_string(column.type)]
+    if dialect.units or not text or len(columns[0]) == 0:
+        return text
+    n_rows = len(columns[0])
+    at_a_time = max(1, _CELLS_TOGETHER // n_rows)
+    out: list[int] = []
+    for first in range(0, len(text), at_a_time):
+        some = text[first : first + at_a_time]
+        cells = pa.concat_arrays([chunk for place in some for chunk in columns[place].chunks])
+        like = pc.fill_null(pc.match_substring_regex(cells, _LIKE_A_NUMBER), False)
+        found = like.to_numpy(zero_copy_only=False).reshape(len(some), n_rows).any(axis=1)
+        out += [place for place, is_like in zip(some, found.tolist(), strict=True) if is_like]
+    return out
 
 
 def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
@@ -104,7 +129,7 @@ def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
 
     Parameters
     ----------
-    column : pyarrow.ChunkedArray
+    column : pyarrow.ChunkedArray of string
         The column.
     dialect : Dialect
         How it was read.
@@ -114,8 +139,6 @@ def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
     Reading or None
         None if no options make more numbers of the column than there are.
     """
-    if not may_hold_numbers(column, dialect):
-        return None
     usual = pc.match_substring_regex(column, number_pattern(dialect))
     best, found = pc.mean(usual).as_py(), None
     for other in _others(column, dialect):

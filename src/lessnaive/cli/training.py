@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,9 +117,7 @@ def read_training_data(
         data = data.take(np.flatnonzero(weights))
     question_target(data.y, target)
     if not file.is_parquet:
-        for name, column in zip(data.X.column_names, data.X.columns, strict=True):
-            if name not in categorical:
-                warn_of_traps(name, column, file.dialect)
+        warn_of_traps(data.X, categorical, file.dialect)
     return data
 
 
@@ -237,15 +235,22 @@ def question_target(y: NDArray[Any], name: str) -> None:
         )
 
 
-def warn_of_traps(name: str, column: pa.ChunkedArray, dialect: Dialect) -> None:
-    """Warn of a column of a CSV file that may not be what the user thinks it is."""
-    if not name:
+def warn_of_traps(table: pa.Table, known: Collection[str], dialect: Dialect) -> None:
+    """Warn of columns of a CSV file that may not be what the user thinks; of some it is known."""
+    told = frozenset(known)
+    names = [name for name in table.column_names if name not in told]
+    if "" in names:
         warnings.warn(
             "a column has no name; if it holds row numbers, leave it out with --drop ''.",
             stacklevel=2,
         )
-    if not may_hold_numbers(column, dialect):
-        return
+    columns = table.select(names).columns
+    for place in may_hold_numbers(columns, dialect):
+        _warn_of_text(names[place], columns[place], dialect)
+
+
+def _warn_of_text(name: str, column: pa.ChunkedArray, dialect: Dialect) -> None:
+    """Warn of a column of text that may be meant as numbers."""
     reading = suggest(column, dialect)
     if reading is not None and reading.share >= _MOSTLY:
         warnings.warn(

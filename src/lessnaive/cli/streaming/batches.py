@@ -113,10 +113,10 @@ class Tables:
         rows = self._open()
         learning.check_columns(rows.names, rows.name)
         sample = rows.sample(_SAMPLE).drop_columns(list(dict.fromkeys(learning.drop)))
-        for name in sample.column_names:
-            if name not in (learning.target, learning.weight, *learning.categorical):
-                warn_of_traps(name, sample.column(name), self._files[0].dialect)
         target, weight, names = learning.target, learning.weight, learning.categorical
+        warn_of_traps(
+            sample, {target, *([] if weight is None else [weight]), *names}, self._files[0].dialect
+        )
         if pa.types.is_integer(sample.schema.field(target).type):
             question_target(sample.column(target).drop_null().to_numpy(), target)
         self.columns = Columns.of(sample.schema, target, weight, names)
