@@ -4,6 +4,7 @@
     python benchmarks/scale.py make data        # 20,000,000 rows x 20 mixed columns in Parquet
     python benchmarks/scale.py run data         # all runs, each in a process of its own
     python benchmarks/scale.py grow             # CPU seconds by rows, columns and classes
+    python benchmarks/scale.py workers data     # from 1 to 2 workers, on an idle machine
     python benchmarks/scale.py run data --only "out-of-core NaiveBayes" "2 workers BaristaNB"
 
 Times are wall-clock seconds, and the CPU seconds of the process and all its children, to which it
@@ -126,6 +127,45 @@ def by_dask(n_workers: int, name: str, folder: Path, **settings: Any) -> Any:
         model.fit(frame.drop(columns="target"), frame["target"])
         CLOCK.stop()
         return model
+
+
+def workers(folder: Path) -> None:
+    """Print what a second worker gains: all of a fit, and the part that computes.
+
+    The files are read by the workers first, which is the first column of seconds. The fit of the
+    table that they then hold is the part that computes: coding, bins, counts and the solver.
+    """
+    import dask.dataframe as dd
+    from distributed import wait
+
+    import lessnaive
+
+    _warm()
+    print(f"{'':12} {'workers':>8} {'read s':>8} {'fit s':>8} {'CPU s':>8} {'load':>6}")
+    found: dict[tuple[str, int], tuple[float, float]] = {}
+    for n_workers in (1, 2):
+        with cluster(n_workers) as client:
+            client.run(_warm)
+            CLOCK.start()
+            table = client.persist(dd.read_parquet(str(folder / "*.parquet")))
+            wait(table)
+            reading = CLOCK.read()[0]
+            for name in ("NaiveBayes", "BaristaNB"):
+                load = os.getloadavg()[0]
+                CLOCK.start()
+                getattr(lessnaive, name)().fit(table.drop(columns="target"), table["target"])
+                seconds, cpu = CLOCK.read()
+                found[name, n_workers] = reading, seconds
+                print(
+                    f"{name:12} {n_workers:8} {reading:8.1f} {seconds:8.1f} {cpu:8.1f} {load:6.1f}",
+                    flush=True,
+                )
+    for name in ("NaiveBayes", "BaristaNB"):
+        (read1, fit1), (read2, fit2) = found[name, 1], found[name, 2]
+        print(
+            f"{name}: efficiency {fit1 / fit2 / 2:.2f} of the part that computes, "
+            f"{(read1 + fit1) / (read2 + fit2) / 2:.2f} with reading"
+        )
 
 
 def _warm() -> None:
@@ -341,7 +381,7 @@ def grow() -> None:
 def main() -> None:
     raw = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("what", choices=["make", "run", "one", "grow", "page"])
+    parser.add_argument("what", choices=["make", "run", "one", "grow", "workers", "page"])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("data"))
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--only", nargs="*", default=list(RUNS))
@@ -352,6 +392,8 @@ def main() -> None:
         page(given.folder, given.rows)
     elif given.what == "grow":
         grow()
+    elif given.what == "workers":
+        workers(given.folder)
     elif given.what == "one":
         one(given.only[0], given.folder)
     else:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from sklearn.base import clone
 
 from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError
 from lessnaive.parts import options
+from lessnaive.parts.cluster import evened_out
+from lessnaive.parts.engine import Kept, Parcel
+from lessnaive.parts.reading import read_part
 from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
 from slow_workers import slow_down, tasks_seen
 
@@ -23,6 +27,7 @@ dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
+from dask.sizeof import sizeof  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
 
 X, Y = mixed_table()
@@ -122,6 +127,85 @@ def test_dask_without_a_cluster():
     assert gap(BaristaNB().fit(*table_in(7)), BaristaNB().fit(X, Y)) < 1e-9
 
 
+def frame_of(parts):
+    """A Dask table of parts that Dask knows nothing of: neither their length nor their types."""
+    return dd.from_map(
+        lambda i: parts[i], range(len(parts)), meta=parts[0][:0], enforce_metadata=False
+    )
+
+
+def by_itself(part):
+    """A part as it comes from a file that knows nothing of the others."""
+    return part.assign(colour=part["colour"].astype("category"), old=part["old"].astype("boolean"))
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_parts_that_know_little(client, name):
+    """Classes, values and all numbers of a column are missing in some; others have no rows."""
+    whole = X.assign(target=Y)[:900].sort_values(["colour", "target"], kind="stable")
+    whole.index = np.zeros(len(whole), dtype=int)
+    whole.iloc[:300, whole.columns.get_loc("age")] = np.nan
+    cuts = [0, 0, 150, 300, 300, 620, 900, 900]
+    parts = [by_itself(whole[a:b]) for a, b in pairwise(cuts)]
+    model = clone(DEFAULTS[name])
+    frame = frame_of(parts)
+    frame = frame[frame["grade"] > -2.0]
+    kept = whole[whole["grade"] > -2.0]
+    rows, y = kept.drop(columns="target"), kept["target"]
+    weights = frame["count"] % 3
+    parted = clone(model).fit(frame.drop(columns="target"), frame["target"], weights)
+    alone = clone(model).fit(rows, y, kept["count"] % 3)
+    np.testing.assert_allclose(
+        parted.predict_proba(frame.drop(columns="target")).compute(),
+        alone.predict_proba(rows),
+        rtol=0,
+        atol=1e-9,
+    )
+
+
+def test_the_parts_are_shared_out_evenly(client):
+    """Whoever has read them."""
+    first = min(client.nthreads())
+    sent = client.map(part_of, *zip(*cuts_of(len(Y), 6), strict=True), workers=[first], pure=False)
+    frame = dd.from_delayed(sent, meta=part_of(0, 1)[:0])
+    seen = []
+
+    def look(what, done, total):
+        held = client.run(lambda dask_worker: sum("agreed" in key for key in dask_worker.data))
+        seen.append(sorted(held.values()))
+
+    with options(progress=look):
+        NaiveBayes().fit(frame.drop(columns="target"), frame["target"])
+    assert all(seen[-1]), seen
+
+
+def test_things_are_moved_from_those_who_have_more_than_their_share():
+    sizes = dict.fromkeys("abcdef", 10)
+    all_here = dict.fromkeys(sizes, "x")
+    assert len(evened_out(all_here, sizes, {"x": 1, "y": 1})) == 3
+    assert set(evened_out(all_here, sizes, {"x": 1, "y": 1}).values()) == {"y"}
+    assert len(evened_out(all_here, sizes, {"x": 2, "y": 1})) == 2
+    assert evened_out(dict(zip("abcdef", "xyxyxy", strict=True)), sizes, {"x": 1, "y": 1}) == {}
+    one_large = {**sizes, "a": 50}
+    assert evened_out({**all_here, "a": "y"}, one_large, {"x": 1, "y": 1}) == {}
+    assert evened_out({"a": "gone", "b": "x"}, sizes, {"x": 1}) == {}
+    assert evened_out({}, {}, {"x": 1}) == {}
+    assert evened_out({}, {}, {}) == {}
+
+
+def test_tasks_have_names_and_parts_have_sizes(client):
+    """By which Dask learns how long tasks take, and what it costs to move parts."""
+    NaiveBayes().fit(*table_in(7))
+    names = set(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes)))
+    assert {"lessnaive-read", "lessnaive-agreed-finish", "lessnaive-merge"} < names
+    assert {"lessnaive-apply-column-run", "lessnaive-apply-count-rows"} < names
+    part = Parcel(read_part(0, (X, Y), "from_dtype"))
+    assert sizeof(part) > 3 * 8 * len(Y)
+    kept = Parcel(Kept(part.content, len))
+    assert 3 * len(Y) < sizeof(kept) < sizeof(part)
+    assert sizeof(Parcel((X, Y, None))) > sizeof(part)
+
+
 def test_tables_of_dask_that_do_not_go_together(client):
     rows, y = table_in(2)
     with pytest.raises(TypeError, match="X is a Dask collection, but y is ndarray: give y as one"):
@@ -132,6 +216,16 @@ def test_tables_of_dask_that_do_not_go_together(client):
         AveragedNB().fit(rows, y)
     with pytest.raises(ValueError, match=r"In part \d of the table: .*inconsistent numbers"):
         NaiveBayes().fit(rows, y.map_partitions(lambda part: part[1:], meta=y._meta))
+    with pytest.raises(TypeError, match=r"X is a Dask Delayed.*: make it a DataFrame or an Array"):
+        NaiveBayes().fit(dask.delayed(X), y)
+    with pytest.raises(TypeError, match="X is a Dask collection, but y is str"):
+        NaiveBayes().fit(rows, "target")
+    with pytest.raises(TableError, match="none of the 2 parts of the table has rows"):
+        NaiveBayes().fit(rows[rows["age"] > 1e9], y[rows["age"] > 1e9])
+    with pytest.raises(ValueError, match="X has 1 dimensions: a table has two"):
+        NaiveBayes().fit(X, Y).predict(rows["age"])
+    with pytest.raises(ValueError, match="X has 1 dimensions: a table has two"):
+        NaiveBayes().fit(X, Y).predict_proba(da.zeros(3))
 
 
 def test_an_interrupt_ends_the_tasks(client, tmp_path):
@@ -233,7 +327,9 @@ def test_a_worker_that_comes_later_is_used(tmp_path):
     assert gap(model, BaristaNB().fit(X, Y)) < 1e-9
 
 
-def test_the_scheduler_is_lost(tmp_path):
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_the_scheduler_is_lost(tmp_path, end):
+    """It is killed, or does not answer any more, as if its machine were gone."""
     start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
     file = tmp_path / "scheduler.json"
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -257,7 +353,7 @@ def test_the_scheduler_is_lost(tmp_path):
             def kill():
                 while not list(tmp_path.glob("_loss-*")):
                     time.sleep(0.01)
-                scheduler.kill()
+                scheduler.send_signal(end)
                 seen.append(time.monotonic())
 
             threading.Thread(target=kill, daemon=True).start()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 
 from lessnaive import (
     AveragedNB,
@@ -20,7 +24,7 @@ from lessnaive import (
 )
 from lessnaive.loss.weighted import training_evidence
 from lessnaive.parts.batches import local_training
-from lessnaive.parts.engine import LocalHeld
+from lessnaive.parts.engine import LocalHeld, Parcel
 from lessnaive.parts.storage import Room, Store, parse_memory
 from lessnaive.table.parts import FAN_IN, BinSettings, merged
 from lessnaive.table.training import read_training
@@ -273,7 +277,23 @@ def change(column, values):
         ([(X[:0], Y[:0])], TableError, "none of the 1 parts of the table has rows"),
         ([X], TypeError, r"Batch 1 is DataFrame, but must be a tuple \(X, y\)"),
         ([(X, ["a"] * len(X))], TableError, "one class only"),
-        ([(X, Y), (X.drop(columns="age"), Y)], TableError, "Part 2 .* no column 'age'"),
+        ([(X, Y), (X.drop(columns="age"), Y)], TableError, "part 2 of .*: there is no 'age'"),
+        ([(X, Y), (X.assign(more=1), Y)], TableError, "part 2 of .*: there is 'more' besides"),
+        ([(X, Y), (X.to_numpy(), Y)], TableError, "only one of them has names of columns"),
+        (
+            [(X[["age"]].to_numpy(), Y), (X[["age", "size"]].to_numpy(), Y)],
+            TableError,
+            "it has 2 of them, and not 1",
+        ),
+        (
+            [(X, Y, None, "the shop"), (change("age", True), Y, None, "the store")],
+            TableError,
+            "Column 'age' holds numbers in the shop and booleans in the store: convert",
+        ),
+        ([(X, Y, None, "the shop"), (X, Y[:-1])], ValueError, "In part 2 of the table: .* incons"),
+        ([(X, Y[:-1], None, "the shop")], ValueError, "In the shop: .* inconsistent numbers"),
+        ([(pl.from_pandas(X).lazy(), Y)], TypeError, "In part 1 .* is a lazy frame: read it into"),
+        ([(csr_matrix(np.eye(2)), [0, 1])], TypeError, "In part 1 .* a dense table is required"),
         (
             [(X, Y), (change("age", True), Y)],
             TableError,
@@ -301,5 +321,29 @@ def test_what_fit_batches_refuses():
         fit_batches(NaiveBayes(), batches(X, Y, 2), bins="rough")
     with pytest.raises(ValueError, match="summary_size must be a whole number above 1"):
         fit_batches(NaiveBayes(), batches(X, Y, 2), summary_size=1)
+    with pytest.raises(ValueError, match="summary_size must be a whole number above 1, got nan"):
+        fit_batches(NaiveBayes(), batches(X, Y, 2), summary_size=float("nan"))
     with pytest.raises(ValueError, match="numeric"):
         fit_batches(NaiveBayes(numeric="nonsense"), batches(X, Y, 2))
+    with pytest.raises(TypeError, match="iterator_factory is generator, but must be a function"):
+        fit_batches(NaiveBayes(), batches(X, Y, 2)())
+    with pytest.raises(TypeError, match="model is the class NaiveBayes, but must be a classifier"):
+        fit_batches(NaiveBayes, batches(X, Y, 2))
+    with pytest.raises(TypeError, match="model is GaussianNB, but must be a classifier of less"):
+        fit_batches(GaussianNB(), batches(X, Y, 2))
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_parcels_arrive_as_they_were(protocol):
+    cells = np.arange(6.0).reshape(2, 3)
+    for array in (cells, cells.T, cells[:, ::2], cells[:0], np.array(["a", None], dtype=object)):
+        found = pickle.loads(pickle.dumps(Parcel([array, "text"]), protocol)).content
+        np.testing.assert_array_equal(found[0], array)
+        assert found[1] == "text"
+    beside: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(Parcel(cells), 5, buffer_callback=beside.append)
+    shifted = memoryview(b"." + b"".join(map(bytes, beside)))[1:]
+    found = pickle.loads(data, buffers=[shifted]).content
+    assert found.flags.aligned
+    assert found.flags.writeable
+    np.testing.assert_array_equal(found, cells)

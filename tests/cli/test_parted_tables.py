@@ -77,6 +77,66 @@ def test_a_cluster_of_processes(files):
     assert gap(lessnaive.load(output), lessnaive.BaristaNB().fit(X, Y)) < 1e-9
 
 
+@pytest.mark.parametrize("pattern", ["", "*/*.parquet", "**/*.parquet"])
+def test_folders_whose_names_are_values(tmp_path, pattern):
+    """As Hive, Spark and Dask write them; what is hidden there is no part of the table."""
+    whole = X.assign(target=Y, year=2020 + np.arange(len(Y)) % 3, place=np.arange(len(Y)) % 2)
+    whole["place"] = np.where(whole["place"] == 1, "a/b c", None)
+    whole.to_parquet(tmp_path / "table", partition_cols=["year", "place"])
+    (tmp_path / "table" / "_made_by").mkdir()
+    (tmp_path / "table" / "_made_by" / "x.parquet").write_text("hidden")
+    if pattern == "*/*.parquet":
+        pattern = "year=*/place=*/*.parquet"
+    if pattern.startswith("**"):
+        pattern = "year=*/**/*.parquet"
+    given = [str(tmp_path / "table" / pattern), "--target", "target", "--model", "NaiveBayes"]
+    assert run(["fit", *given, "-o", str(tmp_path / "model.json")]) == 0
+    model = lessnaive.load(tmp_path / "model.json")
+    rows = whole.drop(columns="target")
+    alone = lessnaive.NaiveBayes().fit(rows, Y)
+    assert list(model.feature_names_in_) == list(rows)
+    assert np.abs(model.predict_proba(rows) - alone.predict_proba(rows)).max() == 0
+    by_place = ["--target", "year", "--drop", "target", "--model", "NaiveBayes"]
+    assert run(["fit", given[0], *by_place, "-o", str(tmp_path / "model.json")]) == 0
+    assert lessnaive.load(tmp_path / "model.json").classes_.tolist() == [2020, 2021, 2022]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_an_interrupt_ends_a_cluster_of_processes(files):
+    """A terminal sends it to all processes: nothing is written, and none is left."""
+    pytest.importorskip("distributed")
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", COMMAND, "fit", str(files / "*.parquet"), "--target", "target"),
+            *("--model", "BaristaNB", "--set", "tol=1e-300", "--set", "max_iter=1000000"),
+            *("--local-cluster", "2", "-o", str(files / "model.json")),
+        ],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "DASK_TEMPORARY_DIRECTORY": str(files / "scratch")},
+    )
+    deadline = time.monotonic() + 60
+    while len(list(files.glob("scratch/**/worker-*"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said, said
+    assert not (files / "model.json").exists()
+    while _is_there(process.pid):
+        assert time.monotonic() < deadline + 60
+        time.sleep(0.1)
+
+
+def _is_there(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_an_interrupt_leaves_nothing_behind(files, tmp_path):
     """Files are gone, and no model is written."""
@@ -117,18 +177,30 @@ def test_an_interrupt_leaves_nothing_behind(files, tmp_path):
         ("*.parquet", ("--scheduler", "tcp://x", "--local-cluster", "1"), "exclude each other"),
         ("*.parquet", ("--local-cluster", "0"), "0 is not in the range"),
         ("*.parquet", ("--categorical", "aeg"), "--categorical 'aeg' is not a column of"),
-        ("other/*.parquet", (), "has no column 'target'"),
+        ("other/*.parquet", (), "other/2.parquet has no column 'target', but .*1.parquet has"),
+        ("less/*.parquet", (), "less/2.parquet has no column 'age', but .*less/1.parquet has"),
+        ("more/*.parquet", (), "more/1.parquet has no column 'age', but .*more/2.parquet has"),
+        ("kind/*.parquet", (), "'a' holds numbers in .*kind/1.parquet and booleans in .*2.parquet"),
+        ("nothing", ("--memory", "1GB"), "there is no Parquet file in the folder '.*nothing'"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(files, capsys, pattern, options, text):
     (files / "table.csv").write_text("a,target\n1,2\n")
     (files / "broken.parquet").write_bytes(b"PAR1 and more")
-    (files / "other").mkdir()
     if not pattern.startswith("broken"):
         (files / "broken.parquet").unlink()
-    pd.DataFrame({"a": [1, 2], "target": [0, 1], "number": 0}).to_parquet(files / "other/1.parquet")
-    pd.DataFrame({"a": [1, 2], "number": 0}).to_parquet(files / "other/2.parquet")
-    drop = () if "other" in pattern else ("--drop", "weight")
+    one = pd.DataFrame({"a": [1, 2], "target": [0, 1], "number": 0})
+    for name, first, second in (
+        ("other", one, one.drop(columns="target")),
+        ("less", one.assign(age=1), one),
+        ("more", one, one.assign(age=1)),
+        ("kind", one, one.assign(a=True)),
+    ):
+        (files / name).mkdir()
+        first.to_parquet(files / name / "1.parquet")
+        second.to_parquet(files / name / "2.parquet")
+    (files / "nothing").mkdir()
+    drop = () if "/" in pattern else ("--drop", "weight")
     given = [str(files / pattern), "--target", "target", "--drop", "number", *drop]
     model = () if "--model" in options else ("--model", "BaristaNB")
     status = run(["fit", *given, *model, *options, "-o", str(files / "model.json")])

@@ -27,7 +27,8 @@ from lessnaive.cli.options import (
     reading_options,
     table_options,
 )
-from lessnaive.cli.parts import PartedTable, fit_parts, is_pattern
+from lessnaive.cli.parquet_files import PartedTable, is_parted
+from lessnaive.cli.parts import fit_parts
 from lessnaive.cli.prediction import read_model
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.saved_model import evaluate_model, read_labelled_rows
@@ -81,8 +82,8 @@ def fit_command(
 
     The default model has the best probabilities; --model NaiveBayes only counts, which is faster.
 
-    TABLE may be a pattern such as 'data/*.parquet' for Parquet files with the same columns. They
-    are read in parts, so that they need not fit into memory.
+    TABLE may be a pattern such as 'data/*.parquet', or a folder, for Parquet files with the same
+    columns. They are read in parts, so that they need not fit into memory.
 
     Example: lessnaive fit penguins.csv --target species -o model.json
     """
@@ -90,7 +91,7 @@ def fit_command(
     estimator = learning.estimator()
     if scheduler is not None and local_cluster is not None:
         raise InputError("--scheduler and --local-cluster exclude each other: give one of them.")
-    if is_pattern(file.path) or memory or scheduler or local_cluster:
+    if is_parted(file.path) or memory or scheduler or local_cluster:
         parts = PartedTable.of(file, learning)
         model = fit_parts(estimator, parts, memory or "2GB", bins, scheduler, local_cluster)
         size = f"{counted(parts.n_rows(), 'row')}, {counted(model.n_features_in_, 'column')}, "

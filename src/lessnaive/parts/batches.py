@@ -57,7 +57,7 @@ def fit_batches(
         LessNaiveClassifier; the latter needs all columns in memory.
     iterator_factory : callable
         Returns an iterator of batches, each a tuple (X, y) or (X, y, sample_weight) of what ``fit``
-        takes. It is called once.
+        takes, or (X, y, sample_weight, name) with a name for errors. It is called once.
     memory : int or str, default="2GB"
         About how many bytes may be used; batches themselves, which should be far smaller, come on
         top.
@@ -93,12 +93,27 @@ def fit_batches(
     >>> bool((model.predict_proba(X) == NaiveBayes().fit(X, y).predict_proba(X)).all())
     True
     """
+    _check(model, iterator_factory)
     model._check_parts()
     how = read_bins(bins, summary_size)
     size = parse_memory(memory)
     with local_training(model, iterator_factory(), size, how, folder, progress) as training:
         model._fit_parts(training)
     return model
+
+
+def _check(model: Any, iterator_factory: Any) -> None:
+    if isinstance(model, type) or not hasattr(model, "_check_parts"):
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise TypeError(
+            f"model is {what}, but must be a classifier of lessnaive: NaiveBayes(), say."
+        )
+    if not callable(iterator_factory):
+        raise TypeError(
+            f"iterator_factory is {type(iterator_factory).__name__}, but must be a function that "
+            "returns an iterator of batches, such as a function with yield: give the function "
+            "itself, or lambda: batches."
+        )
 
 
 @contextmanager
@@ -117,7 +132,7 @@ def local_training(
     model : classifier
         Its parameters say which columns are categorical and what classes weigh.
     batches : iterable of tuple
-        (X, y) or (X, y, sample_weight).
+        As for :func:`fit_batches`.
     memory : int
         Bytes that may be used.
     bins, folder, progress
@@ -131,8 +146,7 @@ def local_training(
     with Store(Room(memory // 4), folder) as store:
         parts, facts, n_rows = [], [], 0
         for number, batch in enumerate(batches):
-            X, y, weights = _unpacked(batch, number)
-            part = read_part(number, X, y, weights, categorical)
+            part = read_part(number, batch, categorical)
             facts.append(facts_of(part))
             if len(part.labels):
                 parts.append(part.stored(store.keep(part.arrays)))
@@ -148,13 +162,3 @@ def local_training(
             bins,
             memory,
         )
-
-
-def _unpacked(batch: Any, number: int) -> tuple[Any, Any, Any]:
-    if not isinstance(batch, tuple) or len(batch) not in (2, 3):
-        raise TypeError(
-            f"Batch {number + 1} is {type(batch).__name__}, but must be a tuple (X, y) or "
-            "(X, y, sample_weight)."
-        )
-    X, y, weights = batch if len(batch) == 3 else (*batch, None)
-    return X, y, weights

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -19,7 +19,7 @@ from lessnaive.parts.engine import Kept, Parcel, got
 from lessnaive.parts.options import PartOptions
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Cluster", "ClusterHeld"]
+__all__ = ["Cluster", "ClusterHeld", "evened_out"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -31,6 +31,8 @@ _LOOK = 0.5
 _NEW_WORKERS = 2.0
 # Functions of more bytes than this go to the workers once, not with every task.
 _LARGE = 50_000
+# A thing is moved if its new worker has less than this share of what the old one had.
+_EVEN = 0.95
 # Seconds after which a scheduler that does not answer counts as gone.
 _SILENT = 15.0
 
@@ -49,28 +51,42 @@ class Cluster:
     def __init__(self, client: Any, options: PartOptions) -> None:
         self.client = client
         self._options = options
-        self._name = f"lessnaive-{uuid4().hex[:12]}"
+        self._name = uuid4().hex[:12]
         self._count = 0
         # By their id: all futures that somebody still holds.
         self._futures: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._workers: set[str] = set()
         self._looked = 0.0
+        self._silent_since: float | None = None
 
     def key(self, what: str) -> str:
         """Return a new name for a task."""
         self._count += 1
-        return f"{self._name}-{what}-{self._count}"
+        # Dask learns how long tasks take by the words before the first that is none.
+        return f"lessnaive-{what}-{self._name}-{self._count}"
 
     def submit(self, function: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
         """Start a task that returns a parcel, and return its future."""
-        name = function.__name__.strip("_")
-        future = self.client.submit(function, *arguments, key=self.key(name), pure=False, **how)
+        key = self.key(_words_of(function))
+        future = self.client.submit(function, *arguments, key=key, pure=False, **how)
         return self._noted([future])[0]
 
-    def map(self, function: Callable[..., Any], first: Any, *each: Sequence[Any]) -> list[Any]:
-        """Start a task for each of several things, and return the futures."""
-        name, n = function.__name__.strip("_"), len(each[0])
-        keys = [self.key(name) for _ in range(n)]
+    def map(
+        self, function: Callable[..., Any], what: Callable[..., Any], *each: Sequence[Any]
+    ) -> list[Any]:
+        """Start a task for each of several things, and return the futures.
+
+        Parameters
+        ----------
+        function : callable
+            The task.
+        what : callable
+            Its first argument, which is shipped to the workers.
+        *each : sequence
+            The other arguments of each task.
+        """
+        first, n = self.shipped(what), len(each[0])
+        keys = [self.key(f"{_words_of(function)}-{_words_of(what)}") for _ in range(n)]
         return self._noted(self.client.map(function, [first] * n, *each, key=keys, pure=False))
 
     def compute(self, tasks: Sequence[Any]) -> list[Any]:
@@ -88,10 +104,17 @@ class Cluster:
 
     def results(self, futures: Sequence[Any], what: str) -> list[Any]:
         """Return the results of tasks when they are done; an error if they never will be."""
+        self.await_all(futures, what)
+        found = self._gathered(futures)
+        self._report(futures, what)
+        return [parcel.content for parcel in found]
+
+    def await_all(self, futures: Sequence[Any], what: str) -> None:
+        """Wait until tasks are done; an error if they never will be."""
         from distributed import TimeoutError as StillRunning
         from distributed import wait
 
-        silent_since = alone_since = None
+        alone_since = None
         while True:
             try:
                 wait(list(futures), timeout=_LOOK)
@@ -100,20 +123,16 @@ class Cluster:
                 self._report(futures, what)
             except Exception:
                 break  # cancelled: the scheduler is gone, or says what was lost
-            now = time.monotonic()
-            silent_since = None if self.client.status == "running" else silent_since or now
-            if silent_since is not None and now - silent_since > _SILENT:
+            workers, now = self._ask("ncores"), time.monotonic()
+            if self._is_silent():
                 break
-            alone_since = None if self._look() else alone_since or now
+            alone_since = None if workers is None or workers else alone_since or now
             if alone_since is not None and now - alone_since > self._options.patience:
                 raise ConnectionError(
                     f"The Dask cluster at {self._address()} has had no workers for "
                     f"{self._options.patience:g} seconds: start some, and fit again."
                 )
         self._check(futures)
-        found = self._gathered(futures)
-        self._report(futures, what)
-        return [parcel.content for parcel in found]
 
     def _check(self, futures: Sequence[Any]) -> None:
         """Raise ConnectionError if the results of tasks will never come."""
@@ -124,7 +143,7 @@ class Cluster:
                 lost[0].result(timeout=1)
             except Exception as error:
                 reason = str(error)
-        if self.client.status != "running" or "scheduler" in reason:
+        if self._is_silent() or self.client.status != "running" or "scheduler" in reason:
             raise ConnectionError(
                 f"The Dask scheduler at {self._address()} is gone, and the fit with it: start it "
                 "again, connect a new client, and fit again."
@@ -152,28 +171,62 @@ class Cluster:
         done = sum(future.done() for future in futures)
         self._options.progress(what, done, len(futures))
 
-    def _look(self) -> bool:
-        """Whether there are workers."""
-        if self.client.status != "running":
-            return True  # another error
+    def _ask(self, question: str, **given: Any) -> Any:
+        """Return what the scheduler answers, or None if it does not."""
+        asked = time.monotonic()
         try:
-            return bool(self.client.nthreads())
+            if self.client.status != "running" or self._is_silent():
+                raise ConnectionError
+            call = getattr(self.client.scheduler, question)
+            answer = self.client.sync(call, callback_timeout=_SILENT, **given)
         except Exception:
-            return True  # the scheduler does not answer: another error
+            self._silent_since = self._silent_since or asked
+            return None
+        self._silent_since = None
+        return answer
 
-    def new_workers(self) -> tuple[list[str], int]:
-        """Return the workers that have come since the last question, and how many there are."""
+    def _is_silent(self) -> bool:
+        """Whether the scheduler has not answered for so long that it counts as gone."""
+        since = self._silent_since
+        return since is not None and time.monotonic() - since >= _SILENT
+
+    def has_new_workers(self) -> bool:
+        """Whether workers have come since the last question."""
         now = time.monotonic()
         if now - self._looked < _NEW_WORKERS:
-            return [], len(self._workers)
+            return False
         self._looked = now
-        try:
-            found = set(self.client.nthreads())
-        except Exception:
-            return [], len(self._workers)  # the next task says why
-        new = sorted(found - self._workers) if self._workers else []
+        found = set(self._ask("ncores") or ())
+        new = bool(self._workers) and bool(found - self._workers)
         self._workers = found
-        return new, len(found)
+        return new
+
+    def balanced(self, futures: Sequence[Any]) -> list[Any]:
+        """Move things from workers that hold more than their share to those that hold less.
+
+        Parameters
+        ----------
+        futures : sequence of distributed.Future
+            The things.
+
+        Returns
+        -------
+        list of distributed.Future
+            The same things, some of them elsewhere.
+        """
+        keys = [future.key for future in futures]
+        threads, holders = self._ask("ncores"), self._ask("who_has", keys=keys)
+        sizes = self._ask("nbytes", keys=keys, summary=False)
+        if threads is None or holders is None or sizes is None:
+            return list(futures)  # the next task says why
+        places = {key: workers[0] for key, workers in holders.items() if workers}
+        moves = evened_out(places, sizes, threads)
+        out = list(futures)
+        for i, future in enumerate(futures):
+            if future.key in moves:
+                there = {"workers": [moves[future.key]], "allow_other_workers": True}
+                out[i] = self.submit(_itself, future, **there)
+        return out
 
     def _address(self) -> str:
         scheduler = getattr(self.client, "scheduler", None)
@@ -206,9 +259,9 @@ class ClusterHeld(Held[T]):
 
     def total(self, function: Callable[[T], S], merge: Callable[[S, S], S]) -> S:
         """Return a value of each of them, merged in a tree of tasks."""
-        self._spread()
-        values = self._applied(function)
-        nodes = values
+        if self._cluster.has_new_workers():
+            self._futures = self._cluster.balanced(self._futures)
+        nodes = self._applied(function)
         while len(nodes) > 1:
             groups = [nodes[i : i + FAN_IN] for i in range(0, len(nodes), FAN_IN)]
             nodes = [self._cluster.submit(_merge, merge, group) for group in groups]
@@ -227,23 +280,68 @@ class ClusterHeld(Held[T]):
 
     def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
         """Make something of each of them when it is asked for, and hold it there."""
-        shipped = self._cluster.shipped(make)
         given = [()] * len(self._futures) if by_part is None else [(own,) for own in by_part]
-        held = self._cluster.map(_keep, shipped, self._futures, [Parcel(own) for own in given])
+        held = self._cluster.map(_keep, make, self._futures, [Parcel(own) for own in given])
         return ClusterHeld(self._cluster, held)
 
     def _applied(self, function: Callable[[T], S]) -> list[Any]:
-        shipped = self._cluster.shipped(function)
-        return self._cluster.map(_apply, shipped, self._futures)
+        return self._cluster.map(_apply, function, self._futures)
 
-    def _spread(self) -> None:
-        """Give workers that have come since their share of the parts."""
-        new, n_workers = self._cluster.new_workers()
-        for place, worker in enumerate(new):
-            for k in range(place, len(self._futures), n_workers):
-                self._futures[k] = self._cluster.submit(
-                    _itself, self._futures[k], workers=[worker], allow_other_workers=True
-                )
+
+def _words_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function, or of the one that is partly applied, as words: "a-b".
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+
+    Returns
+    -------
+    str
+    """
+    inner = getattr(function, "func", function)
+    return str(getattr(inner, "__name__", type(inner).__name__)).strip("_").replace("_", "-")
+
+
+def evened_out(
+    places: Mapping[str, str], sizes: Mapping[str, int], threads: Mapping[str, int]
+) -> dict[str, str]:
+    """Find which things should go to which workers, so that each has about its share.
+
+    Parameters
+    ----------
+    places : mapping of str to str
+        The worker that holds a thing.
+    sizes : mapping of str to int
+        How large things are.
+    threads : mapping of str to int
+        How many threads a worker has, which is how much it can take.
+
+    Returns
+    -------
+    dict of str to str
+        New workers of some of the things, of as few as possible.
+    """
+    share = {key: sizes.get(key, 0) for key, worker in places.items() if worker in threads}
+    own: dict[str, list[str]] = {worker: [] for worker in threads}
+    for key in share:
+        own[places[key]].append(key)
+    load = {w: sum(share[key] for key in keys) / threads[w] for w, keys in own.items()}
+    moves: dict[str, str] = {}
+    for _ in share:
+        most, least = max(load, key=load.__getitem__), min(load, key=load.__getitem__)
+        limit = (_EVEN * load[most] - load[least]) * threads[least]
+        fitting = [key for key in own[most] if share[key] < limit]
+        if not fitting:
+            break
+        key = max(fitting, key=share.__getitem__)
+        own[most].remove(key)
+        own[least].append(key)
+        load[most] -= share[key] / threads[most]
+        load[least] += share[key] / threads[least]
+        moves[key] = least
+    return moves
 
 
 def _apply(function: Parcel[Callable[[T], S]], thing: Parcel[Any]) -> Parcel[S]:

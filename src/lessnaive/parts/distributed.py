@@ -108,11 +108,11 @@ def _training(
     facts = ClusterHeld[RawPart](cluster, raw).each(facts_of)
     agreement = agree(facts, categorical, model._weight_of_classes())
     there = [(fact.n_rows, future) for fact, future in zip(facts, raw, strict=True) if fact.n_rows]
-    agreed = cluster.shipped(partial(finish, agreement))
-    rows = cluster.map(_finished, agreed, [future for _, future in there])
+    rows = cluster.map(_agreed, partial(finish, agreement), [future for _, future in there])
+    cluster.await_all(rows, "parts")
     sizes = np.array([size for size, _ in there], dtype=np.int64)
     return PartedTraining(
-        ClusterHeld(cluster, rows),
+        ClusterHeld(cluster, cluster.balanced(rows)),
         agreement.schema,
         agreement.classes,
         sizes,
@@ -121,11 +121,11 @@ def _training(
     )
 
 
-def _read(number: int, part: Parcel[tuple[Any, Any, Any]], categorical: Any) -> Parcel[RawPart]:
-    return Parcel(read_part(number, *part.content, categorical))
+def _read(number: int, part: Parcel[tuple[Any, ...]], categorical: Any) -> Parcel[RawPart]:
+    return Parcel(read_part(number, part.content, categorical))
 
 
-def _finished(
+def _agreed(
     agreed: Parcel[Callable[[RawPart], Training]], part: Parcel[RawPart]
 ) -> Parcel[Training]:
     return Parcel(agreed.content(part.content))
@@ -157,8 +157,8 @@ def _pack(X: Any, y: Any, sample_weight: Any = None) -> Parcel[tuple[Any, Any, A
     return Parcel((X, y, sample_weight))
 
 
-def packed(part: tuple[Any, Any, Any]) -> Parcel[tuple[Any, Any, Any]]:
-    """Return a part, which is a tuple (X, y, sample_weight or None), ready for its way."""
+def packed(part: tuple[Any, ...]) -> Parcel[tuple[Any, ...]]:
+    """Return a part, a tuple as in :func:`~lessnaive.fit_batches`, ready for its way."""
     return Parcel(part)
 
 
@@ -178,13 +178,13 @@ def _check_partitions(values: Any, name: str, n_parts: int) -> None:
 
 
 def _is_frame(values: Any) -> bool:
-    return hasattr(values, "npartitions") and hasattr(values, "divisions")
+    return isinstance(getattr(values, "divisions", None), tuple)
 
 
 def _n_partitions(values: Any, name: str) -> int:
     if _is_frame(values):
         return int(values.npartitions)
-    if not hasattr(values, "chunks"):
+    if not isinstance(getattr(values, "chunks", None), tuple):
         raise TypeError(
             f"{name} is a Dask {type(values).__name__}: make it a DataFrame or an Array."
         )
@@ -200,7 +200,7 @@ def _partitions(values: Any) -> list[Any]:
     return list(whole.to_delayed().ravel())
 
 
-def _computed(parts: Sequence[Any]) -> Iterator[tuple[Any, Any, Any]]:
+def _computed(parts: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Compute one part after the other."""
     for part in parts:
         yield part.compute().content
@@ -229,6 +229,8 @@ def predict_distributed(model: Any, method: str, X: Any) -> Any:
     width: tuple[int, ...] = () if labels else (len(model.classes_),)
     predict = partial(_predicted, method, dtype, width, Parcel(model))
     _n_partitions(X, "X")
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions: a table has two.")
     if _is_frame(X):
         return X.map_partitions(predict, meta=np.empty((0, *width), dtype), enforce_metadata=False)
     whole = X.rechunk({1: -1})

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
 
 from lessnaive.parts.storage import Room
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Kept", "LocalHeld", "Parcel", "Progress", "got", "no_progress"]
+__all__ = ["Kept", "LocalHeld", "Parcel", "Progress", "got", "n_bytes", "no_progress"]
 
 T = TypeVar("T")
 S = TypeVar("S")
 R = TypeVar("R")
+
+# What is made of numbers are codes, mostly: a byte instead of eight.
+_SMALLER = 8
+# Arrays begin at multiples of this, as those that numpy makes.
+_ALIGNMENT = 16
 
 
 class Progress(Protocol):
@@ -28,7 +36,7 @@ def no_progress(what: str, done: int, total: int) -> None:
 
 
 class Parcel(Generic[T]):
-    """Something on its way, in one piece: arrays that are unpacked from it are aligned.
+    """Something on its way: arrays that are unpacked from it are aligned.
 
     Parameters
     ----------
@@ -39,13 +47,47 @@ class Parcel(Generic[T]):
     def __init__(self, content: T) -> None:
         self.content = content
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pack it, arrays included."""
-        return _unpacked, (pickle.dumps(self.content, protocol=5),)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Pack it; large arrays go along as they are, if there is a way for them."""
+        if protocol < 5:
+            return _unpacked, (pickle.dumps(self.content, protocol=5),)
+        buffers: list[pickle.PickleBuffer] = []
+        data = pickle.dumps(self.content, protocol=5, buffer_callback=buffers.append)
+        return _unpacked, (data, *buffers)
+
+    def __sizeof__(self) -> int:
+        """Return its bytes, by which Dask weighs whether to move it or to wait for its worker."""
+        return object.__sizeof__(self) + n_bytes(self.content)
 
 
-def _unpacked(data: bytes) -> Parcel[Any]:
-    return Parcel(pickle.loads(data))
+def n_bytes(thing: Any) -> int:
+    """Return about how many bytes a thing takes.
+
+    Parameters
+    ----------
+    thing : object
+        Anything, or a list or tuple of such.
+
+    Returns
+    -------
+    int
+    """
+    if isinstance(thing, list | tuple):
+        return sum(map(n_bytes, thing))
+    known = getattr(thing, "nbytes", None)
+    return sys.getsizeof(thing) if known is None else int(known)
+
+
+def _unpacked(data: bytes, *buffers: Any) -> Parcel[Any]:
+    return Parcel(pickle.loads(data, buffers=map(_aligned, buffers)))
+
+
+def _aligned(buffer: Any) -> Any:
+    """Return bytes at an address where an array may begin."""
+    found = np.frombuffer(buffer, dtype=np.uint8)
+    if found.ctypes.data % _ALIGNMENT == 0 and found.flags.writeable:
+        return buffer
+    return found.copy()
 
 
 class Kept(Generic[T]):
@@ -84,6 +126,11 @@ class Kept(Generic[T]):
         if self._room is None or self._room.take(size):
             self._made, self._size = made, size
         return made
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes once it is made."""
+        return n_bytes(self._source) // _SMALLER
 
     def __del__(self) -> None:
         """Leave the room to others."""

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from lessnaive.parts.engine import Progress, no_progress
 from lessnaive.parts.storage import parse_memory
 from lessnaive.table.parts import BinSettings
@@ -90,6 +92,6 @@ def read_bins(bins: str, summary_size: int) -> BinSettings:
     """Return how bins are found; ValueError if that makes no sense."""
     if bins not in ("exact", "summary"):
         raise ValueError(f"bins must be 'exact' or 'summary', got {bins!r}.")
-    if int(summary_size) != summary_size or summary_size < 2:
+    if not (isinstance(summary_size, int | np.integer) and summary_size >= 2):
         raise ValueError(f"summary_size must be a whole number above 1, got {summary_size!r}.")
     return BinSettings(bins == "exact", int(summary_size))

@@ -28,8 +28,8 @@ class RawPart:
 
     Attributes
     ----------
-    number : int
-        Its place among the parts.
+    name : str
+        What it is called in errors.
     columns : list of StoredColumn
         The columns; none if there are no rows.
     arrays : list of array
@@ -44,13 +44,19 @@ class RawPart:
         Sample weights.
     """
 
-    number: int
+    name: str
     columns: list[StoredColumn]
     arrays: list[NDArray[Any]]
     named: bool
     classes: NDArray[Any]
     labels: NDArray[Any]
     weights: Floats | None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the columns, the labels and the weights."""
+        others = [self.labels] if self.weights is None else [self.labels, self.weights]
+        return sum(array.nbytes for array in (*self.arrays, *others))
 
     def stored(self, places: Sequence[Stored]) -> RawPart:
         """Return the part with its arrays elsewhere."""
@@ -79,7 +85,7 @@ class ColumnFacts(NamedTuple):
 class PartFacts(NamedTuple):
     """What others need to know of a part."""
 
-    number: int
+    name: str
     n_rows: int
     named: bool
     columns: list[ColumnFacts]
@@ -109,17 +115,16 @@ class Agreement(NamedTuple):
     weighted: bool
 
 
-def read_part(
-    number: int, X: Any, y: Any, sample_weight: Any, categorical_features: Any
-) -> RawPart:
+def read_part(number: int, part: Any, categorical_features: Any) -> RawPart:
     """Read a part of a table; errors say which one it is.
 
     Parameters
     ----------
     number : int
         Its place among the parts.
-    X, y, sample_weight
-        As for ``fit``. Without rows is fine.
+    part : tuple
+        (X, y), (X, y, sample_weight) or (X, y, sample_weight, name), the first three as for
+        ``fit``. Without rows is fine.
     categorical_features
         The parameter of the model.
 
@@ -127,9 +132,16 @@ def read_part(
     -------
     RawPart
     """
-    if len(X) == 0:
+    if not isinstance(part, tuple) or len(part) not in (2, 3, 4):
+        raise TypeError(
+            f"Batch {number + 1} is {type(part).__name__}, but must be a tuple (X, y), "
+            "(X, y, sample_weight) or (X, y, sample_weight, name)."
+        )
+    X, y, sample_weight, name = (*part, None, None)[:4]
+    name = f"part {number + 1} of the table" if name is None else str(name)
+    if hasattr(X, "__len__") and not hasattr(X, "nnz") and len(X) == 0:
         nothing = np.empty(0)
-        return RawPart(number, [], [], False, nothing, nothing.astype(np.uint8), None)
+        return RawPart(name, [], [], False, nothing, nothing.astype(np.uint8), None)
     try:
         table = read_table(X)
         weights = read_weights(sample_weight, table.n_rows, allow_zero=True)
@@ -140,10 +152,10 @@ def read_part(
             _emptied(*store_column(column, categorical=named))
             for column, named in zip(table.columns, categorical, strict=True)
         ]
-    except (TableError, ValueError) as error:
-        raise type(error)(f"In part {number + 1} of the table: {error}") from None
+    except (TableError, TypeError, ValueError) as error:
+        raise type(error)(f"In {name}: {error}") from None
     columns, arrays = [column for column, _ in pairs], [array for _, array in pairs]
-    return RawPart(number, columns, arrays, table.named, classes, labels, weights)
+    return RawPart(name, columns, arrays, table.named, classes, labels, weights)
 
 
 def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, NDArray[Any]]:
@@ -169,7 +181,7 @@ def facts_of(part: RawPart) -> PartFacts:
     weights = None if part.weights is None else part.weights[part.weights > 0]
     found = np.bincount(there, weights, minlength=len(part.classes)).astype(np.float64)
     return PartFacts(
-        part.number,
+        part.name,
         len(part.labels),
         part.named,
         columns,
@@ -224,8 +236,8 @@ def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredC
             names = {Kind.TEXT, Kind.MIXED}
             if not (kind in names or own.kind in names) or kind.is_time or own.kind.is_time:
                 raise TableError(
-                    f"Column {name!r} holds {kind.plural} in part {known.number + 1} of the table "
-                    f"and {own.kind.plural} in part {fact.number + 1}: convert one of them."
+                    f"Column {name!r} holds {kind.plural} in {known.name} and "
+                    f"{own.kind.plural} in {fact.name}: convert one of them."
                 )
             kind = Kind.MIXED
             continue
@@ -248,11 +260,17 @@ def _find(fact: PartFacts, first: PartFacts, place: int) -> ColumnFacts:
 
 
 def _other_columns(fact: PartFacts, first: PartFacts) -> TableError:
-    missing = [c.name for c in first.columns if c.name not in {own.name for own in fact.columns}]
-    which = f": it has no column {missing[0]!r}" if missing and first.named and fact.named else ""
+    known, own = ([column.name for column in part.columns] for part in (first, fact))
+    missing = [name for name in known if name not in own]
+    more = [name for name in own if name not in known]
+    which = f"it has {len(own)} of them, and not {len(known)}"
+    if first.named and fact.named and (missing or more):
+        which = f"there is no {missing[0]!r}" if missing else f"there is {more[0]!r} besides"
+    elif first.named != fact.named:
+        which = "only one of them has names of columns"
     return TableError(
-        f"Part {fact.number + 1} of the table has other columns than part {first.number + 1}"
-        f"{which}. All parts need the same columns."
+        f"The columns of {fact.name} are not those of {first.name}: {which}. All parts of a table "
+        "need the same columns."
     )
 
 

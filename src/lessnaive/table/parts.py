@@ -7,9 +7,11 @@ of each part and held where the part is; and one column of all parts at a time, 
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -156,7 +158,7 @@ class PartedTraining:
         why : str
             Who needs them.
         """
-        size = self.total(_n_bytes, _add)
+        size = self.total(attrgetter("nbytes"), operator.add)
         if self.memory is not None and size > self.memory:
             raise TableError(
                 f"{why} needs all columns in memory, and these take {size / 1e9:.2g} GB, more than "
@@ -193,14 +195,3 @@ def _rows_of(part: Training, rows: NDArray[np.int64]) -> Training:
 
 def _itself(part: T) -> T:
     return part
-
-
-def _n_bytes(part: Training) -> int:
-    total = part.labels.nbytes + (0 if part.weights is None else part.weights.nbytes)
-    for column, named in zip(part.table.columns, part.schema.categorical, strict=True):
-        total += (column.coded().codes if named else column.numbers()).nbytes
-    return total
-
-
-def _add(a: int, b: int) -> int:
-    return a + b

@@ -66,6 +66,14 @@ class Training:
         """The sum of the weights, or the number of rows that have none."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the columns, as numbers and codes, the labels and the weights."""
+        total = self.labels.nbytes + (0 if self.weights is None else self.weights.nbytes)
+        for column, named in zip(self.table.columns, self.schema.categorical, strict=True):
+            total += (column.coded().codes if named else column.numbers()).nbytes
+        return total
+
     def check_total_weight(self) -> None:
         """Refuse weights whose sum, or its inverse, has no square that is an ordinary number."""
         total = self.total_weight
