@@ -21,7 +21,14 @@ from lessnaive import (
     load,
     save,
 )
-from lessnaive.models.additive import ensemble, members, pair_choice
+from lessnaive.models.additive import (
+    columns,
+    ensemble,
+    less_naive,
+    members,
+    pair_choice,
+    pair_models,
+)
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
@@ -196,6 +203,51 @@ def test_weight_two_is_the_row_twice(class_weight):
         weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-7
     )
     assert weighted.cv_log_loss_ == pytest.approx(repeated.cv_log_loss_, abs=1e-6)
+
+
+def test_equal_rows_are_put_together():
+    X, y = mixed(300, 3)
+    X.loc[0, "count"], X.loc[1, "count"] = 0.0, -0.0
+    X.iloc[1], y[1] = X.iloc[0], y[0]
+    X.loc[1, "count"] = -0.0
+    places = np.repeat(np.arange(len(y)), np.random.default_rng(1).integers(1, 5, len(y)))
+    weights = np.random.default_rng(2).uniform(1, 2, len(places))
+    every = inputs_of(X.iloc[places], y[places], weights)
+    found = every.collapsed()
+    assert found.n_rows == 299  # the two zeros are one
+    np.testing.assert_allclose(found.weights[1:], np.bincount(places, weights)[2:])
+    numbers = found.columns[0]
+    np.testing.assert_array_equal(numbers.values, np.delete(X["size"].to_numpy(), 1))
+    assert numbers.weights is found.weights
+    differing = inputs_of(X, y)
+    assert differing.collapsed() is differing
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_large_tables_with_equal_rows(n_classes, monkeypatch):
+    """Penalties come from a sample of the rows; of all rows equal ones are looked at once."""
+    monkeypatch.setattr(less_naive, "_MOST_JUDGED", 300)
+    X, y = mixed(500, n_classes)
+    X, y = pd.concat([X] * 3), np.tile(y, 3)
+    options = {"pairs": 0, "tol": 1e-14}
+    together = LessNaiveClassifier(**options).fit(X, y).predict_proba(X)
+    monkeypatch.setattr(columns, "_MOST_DISTINCT", 0.0)
+    one_by_one = LessNaiveClassifier(**options).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(together, one_by_one, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+def test_large_tables_with_weights_have_pairs(kind, monkeypatch):
+    """The trees of large tables see some rows only, but weights are those of all rows."""
+    X, y = xor(2000)
+    if kind == "categories":
+        X = np.where(X > [0, 0.3, 0, 0], "high", "low").astype(object)
+    monkeypatch.setattr(less_naive, "_MOST_JUDGED", 1000)
+    monkeypatch.setattr(pair_models, "_MOST_BOOSTED", 700)
+    model = LessNaiveClassifier().fit(X, y)
+    same = LessNaiveClassifier().fit(X, y, sample_weight=np.ones(len(y)))
+    assert model.pairs_[0] == ("x0", "x1")
+    np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
 
 
 def test_balanced_classes_move_the_prior():

@@ -106,7 +106,9 @@ class Assembly:
     def _add_cells(self, columns: Sequence[Coarse], table: Floats) -> None:
         """Add a table of several columns; what belongs to one of them alone goes there."""
         shape = table.shape[:-1]
-        cells = np.ravel_multi_index([column.codes for column in columns], shape)
+        # Trees may have seen some of the rows only; what belongs where is told by all.
+        codes = [_codes_of(own.encoding, self._inputs.columns[own.place]) for own in columns]
+        cells = np.ravel_multi_index(codes, shape)
         counts = np.bincount(cells, self._inputs.weights, minlength=math.prod(shape))
         rest, of_columns = _purified(table, counts.reshape(shape).astype(np.float64))
         for column, own in zip(columns, of_columns, strict=True):

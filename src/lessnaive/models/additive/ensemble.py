@@ -27,6 +27,8 @@ from lessnaive.models.additive.pair_models import (
     Groups,
     boost_pairs,
     fit_tables,
+    judge_tables,
+    judge_trees,
 )
 from lessnaive.models.additive.path import FittedMember, Folds, fit_member
 from lessnaive.models.additive.scores import centred, log_losses
@@ -41,9 +43,9 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 100.0, 0.005
-# The gain must be larger than so many standard errors.
-_ERRORS = 1.0
+_FEWEST_ROWS, _LEAST_GAIN = 60.0, 0.005
+# The gain must be larger than so many standard errors: with fewer rows than this, and with more.
+_FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
 #: Steps of progress while pairs are looked for: the choice, tables, trees.
@@ -144,15 +146,17 @@ def fit_ensemble(
 ) -> Ensemble:
     """Fit the members, stack them, and add pairs where these help.
 
-    Rows that are in no fold take part in the last fits only.
+    Rows that are in no fold take part in the last fits only. There are many of them, and equal
+    ones are looked at once.
     """
     some, folds = _covered(inputs, folds)
+    every = inputs if some is inputs else inputs.collapsed()
     kinds, shares = members_for(inputs)
 
     def fitted(place: int) -> FittedMember:
         return fit_member(
             kinds[place],
-            inputs,
+            every,
             some,
             folds,
             tol=settings.tol,
@@ -161,7 +165,7 @@ def fit_ensemble(
         )
 
     members = side_by_side(fitted, [(place,) for place in range(len(kinds))], settings.n_jobs)
-    assembly = Assembly(inputs)
+    assembly = Assembly(every)
     solutions = [member.solution for member in members]
     if not folds:
         for member, weight in zip(members, shares, strict=True):
@@ -174,7 +178,11 @@ def fit_ensemble(
     held_out = [member.held_out[judge.rows] for member in members]
     weights, honest = judge.stack(held_out, shares)
     together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
-    with_pairs = _add_pairs(inputs, some, folds, settings, judge, together, honest, step)
+    # In large tables the search for tables of pairs begins where that for the same columns ended.
+    start = members[-2].solution.parameters if every is not some else None
+    with_pairs = _add_pairs(
+        inputs, every, some, folds, settings, judge, together, honest, start, step
+    )
     share = 1.0 if with_pairs is None else with_pairs.weights[0]
     reports = []
     for member, weight, scores in zip(members, share * weights, held_out, strict=True):
@@ -215,12 +223,14 @@ class _WithPairs:
 
 def _add_pairs(
     inputs: Inputs,
+    every: Inputs,
     some: Inputs,
     folds: Folds,
     settings: Settings,
     judge: _Judge,
     together: Floats,
     honest: Floats,
+    start: Floats | None,
     step: Callable[[], None],
 ) -> _WithPairs | None:
     """Return models of pairs, if there are rows enough and held-out rows gain by them."""
@@ -231,7 +241,7 @@ def _add_pairs(
         or not 2 <= len(inputs.columns) <= MANY_COLUMNS
     ):
         return None
-    pieces = main_pieces(inputs, steps_and_line)
+    pieces = main_pieces(every, steps_and_line)
     mains = (pieces, encode(pieces, some))
     *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, together, mains)
     step()
@@ -240,20 +250,22 @@ def _add_pairs(
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
-    tables = fit_tables(
-        inputs, some, folds, mains, choices, tol=settings.tol, max_iter=settings.max_iter
-    )
+    of_tables = judge_tables(some, folds, mains, choices, settings.tol)
     step()
-    if not (pairs or tables.triples):
+    if not (pairs or of_tables.triples):
         return None
-    trees = boost_pairs(inputs, some, folds, [own for own, _ in of_folds], pairs)
+    of_trees = judge_trees(some, folds, [own for own, _ in of_folds])
     step()
-    held_out = [together, tables.held_out[judge.rows], trees.held_out[judge.rows]]
+    held_out = [together, of_tables.held_out[judge.rows], of_trees.held_out[judge.rows]]
     weights, _ = judge.stack(held_out, list(_SHARES))
     _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
     gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
     if not _pays(gains, judge.weights, judge.loss(honest)):
         return None
+    tables = fit_tables(
+        every, pieces, of_tables, start, tol=settings.tol, max_iter=settings.max_iter
+    )
+    trees = boost_pairs(inputs, some, pairs, of_trees.rounds)
 
     def add_to(assembly: Assembly) -> None:
         assembly.add_design(
@@ -262,7 +274,7 @@ def _add_pairs(
         assembly.add_boosted(trees, float(weights[2]))
 
     reports = [
-        MemberReport("tables", tables.penalty, float(weights[1]), judge.loss(held_out[1])),
+        MemberReport("tables", of_tables.penalty, float(weights[1]), judge.loss(held_out[1])),
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
     loss = judge.loss(with_pairs)
@@ -298,6 +310,8 @@ def _choose(
 
 def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
     """Whether rows gain by pairs: a share of the loss, and more than the error of the mean."""
-    mean = float(weights @ gains / weights.sum())
-    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / float(weights.sum())
-    return mean > max(_LEAST_GAIN * loss, _ERRORS * error)
+    total = float(weights.sum())
+    mean = float(weights @ gains) / total
+    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / total
+    errors = _ERRORS_OF_FEW if total < _FEW_ROWS else _ERRORS
+    return mean > max(_LEAST_GAIN * loss, errors * error)

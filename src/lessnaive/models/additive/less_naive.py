@@ -70,10 +70,11 @@ class LessNaiveClassifier(ScorecardClassifier):
         + \frac{\lambda}{2} \sum_p f_p (W_{p+1} - W_p)^2 ,
 
     where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
-    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 100 rows on, pairs
+    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 60 rows on, pairs
     are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
     trees each branch of which looks at one column or pair, are added in the same way, and are used
-    if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error.
+    if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error
+    (with fewer than 100 rows, twice that).
     Everything is then written as one scorecard, in which what a pair says about one of its columns
     alone is part of the curve of that column.
 

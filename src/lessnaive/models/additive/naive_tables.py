@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ Floats = NDArray[np.float64]
 
 # Most numbers that evidence about rows, left out one by one, may take; more rows are sampled.
 _MOST_EVIDENCE = 1 << 23
+# Cells of short columns that are counted together.
+_CELLS_TOGETHER = 1 << 15
 
 
 def naive_tables(
@@ -48,26 +51,24 @@ def naive_tables(
     """
     n_classes = len(unit)
     totals = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
-    counts = [
-        np.bincount(
-            column.astype(np.int64) * n_classes + labels, weights, minlength=size * n_classes
-        )
-        .reshape(size, n_classes)
-        .astype(np.float64)
-        for column, size in zip(codes, sizes, strict=True)
-    ]
-    tables = [_scores(counted, totals) for counted in counts]
     step = max(1, -(-len(labels) * len(codes) * n_classes // _MOST_EVIDENCE))
     some = slice(None, None, step)
     own, w = labels[some], step * (np.ones(len(labels)) if weights is None else weights)[some]
     evidence = np.empty((len(codes), len(own), n_classes))
-    for column, counted, out in zip(codes, counts, evidence, strict=True):
-        # Equal values and classes have equal scores: each is worked out once.
-        cell, place = column[some] * np.intp(n_classes) + own, None
-        if counted.size <= len(own):
-            cell, place = np.arange(counted.size), cell
-        found = _scores_without(counted, totals, *np.divmod(cell, n_classes), unit)
-        out[:] = found if place is None else found[place]
+    tables: list[Floats] = [np.empty(0)] * len(codes)
+    for places in _of_equal_size(sizes, len(labels)):
+        coded = np.stack([codes[place] for place in places]).astype(np.intp)
+        counted = _counts(coded, sizes[places[0]], labels, weights, n_classes)
+        for place, table in zip(places, _scores(counted, totals), strict=True):
+            tables[place] = table
+        cells = coded[:, some] * n_classes + own
+        if counted[0].size > len(own):
+            found = _scores_without(counted, totals, cells, unit)
+        else:  # equal values and classes have equal scores: each is worked out once
+            all_cells = np.tile(np.arange(counted[0].size), (len(places), 1))
+            each = _scores_without(counted, totals, all_cells, unit)
+            found = np.take_along_axis(each, cells[..., None], axis=1)
+        evidence[places] = found
     return [w * table for w, table in zip(column_weights(evidence, own, w), tables, strict=True)]
 
 
@@ -112,27 +113,51 @@ def column_weights(evidence: Floats, labels: NDArray[np.int32], w: Floats) -> Fl
     return np.asarray(found.x[:d])
 
 
+def _of_equal_size(sizes: Sequence[int], n_rows: int) -> Iterator[list[int]]:
+    """Yield the places of columns of equal size: short ones together, long ones one by one."""
+    at_a_time = max(1, _CELLS_TOGETHER // n_rows)
+    order = np.argsort(sizes, kind="stable").tolist()
+    for _, group in groupby(order, key=lambda place: sizes[place]):
+        places = list(group)
+        for first in range(0, len(places), at_a_time):
+            yield places[first : first + at_a_time]
+
+
+def _counts(
+    codes: NDArray[np.intp],
+    size: int,
+    labels: NDArray[np.int32],
+    weights: Floats | None,
+    n_classes: int,
+) -> Floats:
+    """Weights of the codes by class, of shape (n_columns, size, n_classes)."""
+    n_columns = len(codes)
+    cells = (codes + size * np.arange(n_columns)[:, None]) * n_classes + labels
+    w = None if weights is None else np.tile(weights, n_columns)
+    counts = np.bincount(cells.ravel(), w, minlength=n_columns * size * n_classes)
+    return counts.reshape(n_columns, size, n_classes).astype(np.float64)
+
+
 def _scores(counts: Floats, totals: Floats) -> Floats:
-    seen = counts.sum(axis=1) > 0
-    share = 1.0 / max(int(seen.sum()), 1)
-    logs = np.log((counts + share) / (totals + 1.0))
-    return np.where(seen[:, None], logs - logs.mean(axis=1, keepdims=True), 0.0)
+    seen = counts.sum(axis=2) > 0
+    share = 1.0 / np.maximum(seen.sum(axis=1), 1)
+    logs = np.log((counts + share[:, None, None]) / (totals + 1.0))
+    return np.where(seen[..., None], logs - logs.mean(axis=2, keepdims=True), 0.0)
 
 
 def _scores_without(
-    counts: Floats,
-    totals: Floats,
-    values: NDArray[np.intp],
-    classes: NDArray[np.intp],
-    unit: Floats,
+    counts: Floats, totals: Floats, cells: NDArray[np.intp], unit: Floats
 ) -> Floats:
-    """Scores of rows of these values and classes, each left out of the counts."""
-    seen = counts.sum(axis=1)
-    share = 1.0 / max(int((seen > 0).sum()), 1)
+    """Scores of rows of these values and classes, each left out of the counts of its column."""
+    values, classes = np.divmod(cells, len(unit))
+    column = np.arange(len(counts))[:, None]
+    seen = counts.sum(axis=2)
+    share = 1.0 / np.maximum((seen > 0).sum(axis=1), 1)
     own = np.diag(unit)
-    logs = np.log(np.maximum(counts[values] - own[classes], 0.0) + share)
+    others: Floats = np.maximum(counts[column, values] - own[classes], 0.0)
+    logs: Floats = np.log(others + share[:, None, None])
     logs -= np.log(np.maximum(totals - own, 0.0) + 1.0)[classes]
-    logs -= logs.mean(axis=1, keepdims=True)
+    logs -= logs.mean(axis=2, keepdims=True)
     # A value of no other row is unseen without its own.
-    logs[seen[values] <= unit[classes] * (1 + 1e-9)] = 0.0
+    logs[seen[column, values] <= unit[classes] * (1 + 1e-9)] = 0.0
     return logs

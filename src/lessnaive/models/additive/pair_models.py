@@ -19,7 +19,17 @@ from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, inf
 from lessnaive.models.additive.path import Folds, penalty_path
 from lessnaive.models.additive.scores import centred
 
-__all__ = ["BoostedPairs", "Groups", "TablesOfPairs", "boost_pairs", "fit_tables"]
+__all__ = [
+    "BoostedPairs",
+    "Groups",
+    "JudgedTables",
+    "JudgedTrees",
+    "TablesOfPairs",
+    "boost_pairs",
+    "fit_tables",
+    "judge_tables",
+    "judge_trees",
+]
 
 Floats = NDArray[np.float64]
 
@@ -35,22 +45,33 @@ _LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.3, 20
 _SEQUENCES, _SEQUENCES_OF_MANY, _MANY_ROWS = 4, 2, 20_000
 _SHARE, _FEWEST_DRAWN = 0.5, 5
 _MOST_BOOSTED = 100_000
+# Columns that trees may look at: those that say most about the class.
+_MOST_DRAWN = 200
 _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 
 
 @dataclass(frozen=True)
-class TablesOfPairs:
-    """Columns and tables of pairs, fitted together; `held_out` are scores of held-out rows.
+class JudgedTables:
+    """What the folds say about tables: groups, bins and penalty, and scores of held-out rows."""
 
-    `triples` are those that have a table too.
-    """
+    groups: list[Group]
+    n_bins: int
+    penalty: float
+    held_out: Floats
+
+    @property
+    def triples(self) -> list[Group]:
+        """The groups of three columns."""
+        return [group for group in self.groups if len(group) > 2]
+
+
+@dataclass(frozen=True)
+class TablesOfPairs:
+    """Columns and tables of pairs, fitted together."""
 
     design: Design
     coarse: list[Coarse]
     solution: Solution
-    penalty: float
-    held_out: Floats
-    triples: list[Group]
 
 
 class Groups(NamedTuple):
@@ -60,22 +81,19 @@ class Groups(NamedTuple):
     of_all: list[Group]
 
 
-def fit_tables(
-    inputs: Inputs,
+def judge_tables(
     some: Inputs,
     folds: Folds,
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
     choices: Sequence[Groups],
-    *,
     tol: float,
-    max_iter: int,
-) -> TablesOfPairs:
-    """Choose groups, bins and penalty by the folds of some of the rows, and fit to all rows.
+) -> JudgedTables:
+    """Choose groups, bins and penalty by the folds of some of the rows.
 
     `mains` are the pieces of the columns, and what they make of some of the rows. `choices` are the
     groups to choose from, the simplest first.
     """
-    numeric = any(isinstance(column, Numbers) for column in inputs.columns)
+    numeric = any(isinstance(column, Numbers) for column in some.columns)
     found = [
         (
             *_path(some, folds, mains, groups.of_folds, coarse_columns(some, n_bins, LEVELS), tol),
@@ -85,13 +103,33 @@ def fit_tables(
         for groups in choices
         for n_bins in (BINS if numeric else BINS[:1])
     ]
-    _, penalty, held_out, n_bins, chosen = min(found, key=lambda each: each[0])
-    coarse = coarse_columns(inputs, n_bins, LEVELS)
-    design = Design([*mains[0], *cross_pieces(chosen, coarse)])
+    _, penalty, held_out, n_bins, groups = min(found, key=lambda each: each[0])
+    return JudgedTables(groups, n_bins, penalty, held_out)
+
+
+def fit_tables(
+    inputs: Inputs,
+    pieces: Sequence[Piece],
+    judged: JudgedTables,
+    start: Floats | None,
+    *,
+    tol: float,
+    max_iter: int,
+) -> TablesOfPairs:
+    """Fit the tables that were chosen, and the pieces of the columns, to all rows.
+
+    `start` are parameters of the columns alone from which the search begins; None: from the class
+    frequencies.
+    """
+    coarse = coarse_columns(inputs, judged.n_bins, LEVELS)
+    design = Design([*pieces, *cross_pieces(judged.groups, coarse)])
     fit = make_fit(design, encode(design.pieces, inputs), inputs)
-    solution = fit.solve(penalty, None, tol=tol, max_iter=max_iter)
-    triples = [group for group in chosen if len(group) > 2]
-    return TablesOfPairs(design, coarse, solution, penalty, held_out, triples)
+    if start is not None:
+        tables = np.zeros((design.size + 1 - len(start), inputs.n_outputs))
+        start = np.concatenate([start[:-1], tables, start[-1:]])
+    return TablesOfPairs(
+        design, coarse, fit.solve(judged.penalty, start, tol=tol, max_iter=max_iter)
+    )
 
 
 def _path(
@@ -119,6 +157,13 @@ def _path(
     return best, *kept
 
 
+class JudgedTrees(NamedTuple):
+    """What the folds say about trees: rounds of each sequence, and scores of held-out rows."""
+
+    rounds: list[int]
+    held_out: Floats
+
+
 @dataclass(frozen=True)
 class BoostedPairs:
     """Boosted trees as tables: (codes, n_outputs) of columns, and of pairs beyond them."""
@@ -127,22 +172,14 @@ class BoostedPairs:
     start: Floats
     columns: list[Floats]
     pairs: dict[Pair, Floats]
-    held_out: Floats
 
 
-def boost_pairs(
-    inputs: Inputs,
-    some: Inputs,
-    folds: Folds,
-    pairs_of_folds: Sequence[Sequence[Pair]],
-    pairs: Sequence[Pair],
-) -> BoostedPairs:
-    """Boost trees in the folds until held-out rows gain no more, then as long on all rows.
-
-    Of very many rows the trees of all rows see some only.
-    """
+def judge_trees(
+    some: Inputs, folds: Folds, pairs_of_folds: Sequence[Sequence[Pair]]
+) -> JudgedTrees:
+    """Boost trees in the folds until held-out rows gain no more."""
     coarse = coarse_columns(some, _TREE_BINS, _TREE_LEVELS)
-    many = inputs.n_classes >= _MANY_CLASSES
+    many = some.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
     n_sequences = _SEQUENCES_OF_MANY if many or some.n_rows > _MANY_ROWS else _SEQUENCES
     weights = np.ones(some.n_rows) if some.weights is None else some.weights
@@ -151,31 +188,43 @@ def boost_pairs(
     for fold, ((train, test), own) in enumerate(zip(folds, pairs_of_folds, strict=True)):
         learned, judged = np.zeros(some.n_rows), np.zeros(some.n_rows)
         learned[train], judged[test] = weights[train], weights[test]
+        order = _drawing_order(some, coarse, own, learned)
         for seed in range(n_sequences):
-            model = _boosting(some, coarse, own, learned, judged, seed)
+            model = _boosting(some, coarse, own, learned, judged, order, seed)
             model.advance(most)
             rounds[seed, fold] = model.best_round
             out = np.empty((some.n_rows, some.n_outputs))
             model.scores(out)
             held_out[test] += centred(out[test]) / n_sequences
+    return JudgedTrees(np.median(rounds, axis=1).astype(int).tolist(), held_out)
+
+
+def boost_pairs(
+    inputs: Inputs, some: Inputs, pairs: Sequence[Pair], rounds: Sequence[int]
+) -> BoostedPairs:
+    """Boost trees of all rows, a sequence for each number of rounds, and average them.
+
+    Of very many rows, of which only some were in the folds, they see some only.
+    """
     if some is not inputs:
         inputs = inputs.take(np.arange(0, inputs.n_rows, -(-inputs.n_rows // _MOST_BOOSTED)))
-        coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
-        weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
+    coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
+    weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
     tables = {
         (a, b): np.zeros((coarse[a].size * coarse[b].size, inputs.n_outputs)) for a, b in pairs
     }
-    for seed, wanted in enumerate(np.median(rounds, axis=1).astype(int).tolist()):
-        model = _boosting(inputs, coarse, pairs, weights, None, seed)
+    order = _drawing_order(inputs, coarse, pairs, weights)
+    for seed, wanted in enumerate(rounds):
+        model = _boosting(inputs, coarse, pairs, weights, None, order, seed)
         model.advance(wanted)
         for place, table in enumerate(columns):
             model.table(place, None, wanted, table)
         for (a, b), table in tables.items():
             model.table(a, b, wanted, table)
     for table in [*columns, *tables.values()]:
-        table /= n_sequences
-    return BoostedPairs(coarse, np.array(model.start), columns, tables, held_out)
+        table /= len(rounds)
+    return BoostedPairs(coarse, np.array(model.start), columns, tables)
 
 
 def _boosting(
@@ -184,9 +233,9 @@ def _boosting(
     pairs: Sequence[Pair],
     learned: Floats,
     judged: Floats | None,
+    order: list[int],
     seed: int,
 ) -> _core.PairBoosting:
-    order = _drawing_order(inputs, coarse, learned)
     return _core.PairBoosting(
         [column.codes for column in coarse],
         [column.size for column in coarse],
@@ -207,11 +256,14 @@ def _boosting(
     )
 
 
-def _drawing_order(inputs: Inputs, coarse: list[Coarse], weights: Floats) -> list[int]:
+def _drawing_order(
+    inputs: Inputs, coarse: list[Coarse], pairs: Sequence[Pair], weights: Floats
+) -> list[int]:
     """Return the columns that trees may look at, by what they say about the class.
 
     Places have no say in what is drawn then, and neither have columns that are all the same.
-    Columns that must be monotone are left out.
+    Columns that must be monotone are left out, and of very many those that say least, unless they
+    are in a pair.
     """
     free = [column for column in coarse if inputs.signs[column.place] == 0]
     varied = [column for column in free if (column.codes != column.codes[0]).any()]
@@ -221,4 +273,6 @@ def _drawing_order(inputs: Inputs, coarse: list[Coarse], weights: Floats) -> lis
         # What rounding does to sums must not decide.
         return round(information(*own) / weights.sum(), 9), inputs.columns[column.place].name
 
-    return [column.place for column in sorted(varied, key=key)]
+    order = [column.place for column in sorted(varied, key=key)]
+    paired = {place for pair in pairs for place in pair}
+    return [place for place in order[:-_MOST_DRAWN] if place in paired] + order[-_MOST_DRAWN:]
