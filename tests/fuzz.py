@@ -42,6 +42,8 @@ MOST_WAITING = 600.0
 # Loading a file of ordinary size takes no more time of the processor than this.
 MOST_SECONDS_TO_LOAD = 5.0
 BATCH = 100
+# A line is written after so many mutants.
+PROGRESS = 1000
 KINDS = len(DOCUMENTS) + 1
 
 
@@ -213,8 +215,10 @@ def report(outcomes: list[Outcome], title: str) -> int:
     print(f"{title}: {len(outcomes)} files, {len(failures)} failed")
     for verdict, count in Counter(o.verdict for o in outcomes if not o.failed).most_common():
         print(f"  {count:7d} {verdict}")
+    allowed = max(outcomes, key=lambda o: o.memory / (20 * o.size + 50 * MEGABYTE))
     most, slowest = (max(outcomes, key=lambda o, k=key: o[k]) for key in (3, 4))
     print(f"  most memory to load: {shown(most)}")
+    print(f"  most of the allowed: {shown(allowed)}")
     print(f"  longest to load:     {shown(slowest)}")
     for outcome in failures[:20]:
         print(f"FAILED {outcome.name}\n{outcome.verdict}")
@@ -238,9 +242,15 @@ def main() -> int:
     cases = [
         Case(f"mutant {k}", lambda k=k: text_of(k, options.seed)) for k in range(options.mutants)
     ]
-    started = time.perf_counter()
-    failed += report(list(run(cases, options.jobs)), "mutants")
-    print(f"  {time.perf_counter() - started:.0f} s with {options.jobs} processes")
+    outcomes = []
+    for outcome in run(cases, options.jobs):
+        outcomes.append(outcome)
+        if outcome.failed or len(outcomes) % PROGRESS == 0:
+            bad = sum(each.failed for each in outcomes)
+            print(f"{len(outcomes)} mutants of {len(cases)}, {bad} failed", flush=True)
+    failed += report(outcomes, "mutants")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"  {used.ru_utime + used.ru_stime:.0f} s of the processor")
     return 1 if failed else 0
 
 
