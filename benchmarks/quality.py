@@ -1,7 +1,6 @@
 """How good are the probabilities? Our models and their peers, cross-validated over many tables.
 
     python benchmarks/quality.py --out results/quality     # runs, or goes on where it stopped
-    python benchmarks/quality.py --out results/quality --report docs/studies
     python benchmarks/quality.py --out results/quality --methods LessNaive "gradient boosting"
 
 The tables are those of the manifest in the folder LESSNAIVE_DATA_HOME, with 50 to 25,000 rows (of
@@ -10,19 +9,18 @@ rows are left out. All methods see the same five folds (stratified,
 shuffled, seed 0), and choose whatever they choose inside the training rows. Each result is kept as
 soon as it is there, so that a run can be stopped at any time. Peers that are not installed are left
 out: the extra "bench" has them. Times count only if nothing else runs on the machine.
+``big_table.py`` makes the tables of the documentation of the results.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import json
 import os
 import sys
 import warnings
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,7 +28,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from quality_methods import METHODS, available
-from quality_report import report
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
@@ -123,23 +120,6 @@ def half(table: str) -> int:
     return 1 + int(hashlib.md5(table.encode()).hexdigest(), 16) % 2
 
 
-def versions() -> dict[str, str]:
-    """Versions of the packages that were compared."""
-    out = {}
-    for name in ("lessnaive", "scikit-learn", "interpret-core", "catboost", "khiops"):
-        try:
-            out[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return out
-
-
-def keep(results: ResultFile, file: Path) -> None:
-    """Write all results as one CSV file, a line for each table, method and fold."""
-    frame = pd.DataFrame(results.rows).sort_values(["table", "method", "fold"])
-    frame.round(6).to_csv(file, index=False, quoting=csv.QUOTE_MINIMAL, lineterminator="\n")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -150,13 +130,8 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
     parser.add_argument("--folds", nargs="+", type=int, choices=range(FOLDS), help="these only")
     parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
-    parser.add_argument("--report", type=Path, help="write the tables of the page there, and stop")
     options = parser.parse_args()
     results = ResultFile(options.out / "quality.jsonl", ("table", "method", "fold"))
-    if options.report:
-        report(pd.DataFrame(results.rows), options.report, half, versions())
-        keep(results, options.report / "quality_results.csv")
-        return
     names = list(QUICK_TABLES) if options.quick else options.tables or tables(options.max_rows)
     run(results, names, options.methods or available(), options.folds or list(range(FOLDS)))
 
