@@ -20,6 +20,7 @@ from core_cases import (
     Flag,
     Group,
     Instance,
+    InstanceOrNone,
     Kind,
     Labels,
     Many,
@@ -527,12 +528,14 @@ def _(core: Any) -> Arguments:
         "rows": positive(ROWS),
         "seed": Whole(0, (-1,)),
         "out": Filled(np.zeros((2, 2))),
+        "negligible": Real(0.0, (-0.1, 1.0, np.nan)),
     }
 
 
 @call("Evidence.curvature_of_part")
 def _(core: Any) -> Arguments:
     of_whole = CALLS["Evidence.curvature"](core)
+    del of_whole["negligible"]
     starts = np.zeros(CLASSES, dtype=np.int64)
     wrong = [np.full(CLASSES, start) for start in (-1, ROWS, 2**62, 2**63 - 1)]
     return {
@@ -772,6 +775,8 @@ def _(core: Any) -> Arguments:
         "tolerance": tolerance(),
         "max_passes": rounds(),
         "out": Filled(np.zeros((CLASSES, COEFFICIENTS))),
+        "leader": InstanceOrNone(path(core)),
+        "share": Real(0.5, (0.0, -1.0, np.nan, np.inf)),
     }
 
 
@@ -797,6 +802,8 @@ def _(core: Any) -> Arguments:
         "tolerance": tolerance(),
         "max_passes": rounds(),
         "out": Filled(np.zeros((CLASSES, COLUMNS))),
+        "leader": InstanceOrNone(evidence_path(core)),
+        "share": Real(0.5, (0.0, -1.0, np.nan, np.inf)),
     }
 
 

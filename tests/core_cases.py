@@ -201,6 +201,15 @@ class Instance(Kind):
         yield "not initialized", type(self.value).__new__(type(self.value))
 
 
+class InstanceOrNone(Instance):
+    """An object of a class of the core, or None."""
+
+    def mistakes(self) -> Iterator[tuple[str, Any]]:
+        for what, wrong in super().mistakes():
+            if wrong is not None:
+                yield what, wrong
+
+
 Arguments = dict[str, Kind]
 
 

@@ -127,6 +127,7 @@ class Evidence:
         rows: int,
         seed: int,
         out: NDArray[np.float64],
+        negligible: float = 0.0,
     ) -> None: ...
     def curvature_of_part(
         self,
@@ -263,7 +264,14 @@ class EvidencePath:
     @property
     def crowded(self) -> bool: ...
     def minimize(
-        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
+        self,
+        l1: float,
+        l2: float,
+        tolerance: float,
+        max_passes: int,
+        out: NDArray[np.float64],
+        leader: EvidencePath | None = None,
+        share: float = 1.0,
     ) -> tuple[int, bool]: ...
 
 class LinearPath:
@@ -280,7 +288,14 @@ class LinearPath:
     @property
     def crowded(self) -> bool: ...
     def minimize(
-        self, l1: float, l2: float, tolerance: float, max_passes: int, out: NDArray[np.float64]
+        self,
+        l1: float,
+        l2: float,
+        tolerance: float,
+        max_passes: int,
+        out: NDArray[np.float64],
+        leader: LinearPath | None = None,
+        share: float = 1.0,
     ) -> tuple[int, bool]: ...
 
 def scan(

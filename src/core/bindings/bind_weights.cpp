@@ -169,14 +169,17 @@ std::vector<int64_t> chosen_of(const Evidence& evidence, bool tied, const Intege
 }
 
 void curvature_binding(const Evidence& evidence, const Matrix& weights, bool squared, bool tied,
-                       const Integers& chosen, int64_t rows, uint64_t seed, Table out) {
+                       const Integers& chosen, int64_t rows, uint64_t seed, Table out,
+                       double negligible) {
     require_weights(evidence, weights);
     require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
     Memory().fill(out).read(weights).read(chosen).require_apart();
     const std::vector<int64_t> places = chosen_of(evidence, tied, chosen);
     require(rows > 0, "no rows to look at");
+    require(negligible >= 0 && negligible < 1, "negligible must be between 0 and 1");
     const Released release;
-    curvature(evidence, weights.data(), loss_of(squared), tied, places, {rows, seed}, out.data());
+    curvature(evidence, weights.data(), loss_of(squared), tied, places, {rows, seed, negligible},
+              out.data());
 }
 
 double curvature_of_part_binding(const Evidence& part, int64_t whole, const Integers& starts,
@@ -297,9 +300,10 @@ void bind_weights(nb::module_& m) {
              "label in their order, without those of weight 0.")
         .def("curvature", &curvature_binding, array_arg("weights"), nb::arg("squared"),
              nb::arg("tied"), array_arg("chosen"), nb::arg("rows"), nb::arg("seed"),
-             array_arg("out"),
+             array_arg("out"), nb::arg("negligible") = 0.0,
              "Hessian of the log loss (Gauss-Newton matrix of the squared loss) by the chosen "
-             "weights, from about this many rows.")
+             "weights, from about this many rows. Rows are left out between classes whose "
+             "probabilities have a product of less than negligible times the share of the rarer.")
         .def("curvature_of_part", &curvature_of_part_binding, nb::arg("whole"), array_arg("starts"),
              array_arg("weights"), nb::arg("squared"), nb::arg("tied"), array_arg("chosen"),
              nb::arg("rows"), nb::arg("seed"), array_arg("out"),

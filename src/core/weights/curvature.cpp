@@ -17,6 +17,8 @@ constexpr int kRows = 128;
 // Between vectors over these rows: not a power of two, lest those of all classes share a few lines
 // of the cache.
 constexpr int kStride = kRows + 8;
+// With fewer chosen weights for each class, picking rows costs more than it saves.
+constexpr int64_t kFewVectors = 9;
 constexpr int64_t kMostTasks = 16;
 // Chunks of a task at the least: adding up its part costs as much as some rows.
 constexpr int64_t kFewestChunks = 8;
@@ -189,10 +191,16 @@ class ChunkEvidence {
 class Products {
   public:
     explicit Products(int64_t most_vectors)
-        : scaled_(static_cast<size_t>(most_vectors) * kRows), b_(most_vectors) {
-        for (int64_t i = 0; i < most_vectors; ++i) b_[i] = scaled_.data() + i * kRows;
+        : picked_(static_cast<size_t>(most_vectors) * kRows),
+          scaled_(static_cast<size_t>(most_vectors) * kRows),
+          a_(most_vectors),
+          b_(most_vectors) {
+        for (int64_t i = 0; i < most_vectors; ++i) {
+            a_[i] = picked_.data() + i * kRows;
+            b_[i] = scaled_.data() + i * kRows;
+        }
     }
-    // b_ points to another member.
+    // a_ and b_ point to other members.
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
@@ -208,18 +216,39 @@ class Products {
         add_dots(a.data(), a.size(), right, b.size(), length, half, out, stride);
     }
 
+    // The same for `count` rows at the places `rows` only, where q is in this order.
+    void add_some(const std::vector<const double*>& a, const std::vector<const double*>& b,
+                  const uint8_t* rows, const double* q, int count, bool half, double* out,
+                  int64_t stride) {
+        poll();
+        const int length = (count + 3) / 4 * 4;
+        for (size_t i = 0; i < a.size(); ++i) {
+            double* to = picked_.data() + i * kRows;
+            for (int k = 0; k < count; ++k) to[k] = a[i][rows[k]];
+            std::fill(to + count, to + length, 0.0);
+        }
+        for (size_t i = 0; i < b.size(); ++i) {
+            double* to = scaled_.data() + i * kRows;
+            for (int k = 0; k < count; ++k) to[k] = b[i][rows[k]] * q[k];
+            std::fill(to + count, to + length, 0.0);
+        }
+        add_dots(a_.data(), a.size(), b_.data(), b.size(), length, half, out, stride);
+    }
+
   private:
-    std::vector<double> scaled_;
-    std::vector<const double*> b_;
+    std::vector<double> picked_, scaled_;
+    std::vector<const double*> a_, b_;
 };
 
 class CurvatureTask {
   public:
     CurvatureTask(const Evidence& evidence, const double* weights, LossKind loss, bool tied,
-                  const std::vector<int64_t>& chosen, double* out)
+                  const std::vector<int64_t>& chosen, const std::vector<double>& negligible,
+                  double* out)
         : evidence_(evidence),
           weights_(weights),
           loss_(loss),
+          negligible_(negligible),
           chosen_(chosen),
           size_(static_cast<int64_t>(chosen.size())),
           out_(out),
@@ -230,7 +259,10 @@ class CurvatureTask {
           q_(kRows),
           weight_(kRows),
           squares_(kRows),
-          turned_(static_cast<size_t>(evidence.classes()) * kRows) {
+          turned_(static_cast<size_t>(evidence.classes()) * kRows),
+          likely_(evidence.classes()),
+          largest_(evidence.classes()),
+          diagonal_(static_cast<size_t>(evidence.classes()) * kRows) {
         const int columns = evidence.columns();
         by_class_.resize(evidence.classes());
         first_.assign(evidence.classes() + 1, 0);
@@ -301,17 +333,88 @@ class CurvatureTask {
 
     void add_by_class(const Chunk& chunk) {
         turn(chunk);
+        if (!negligible_.empty()) return add_likely(chunk);
         for (int c = 0; c < evidence_.classes(); ++c) {
             if (by_class_[c].empty()) continue;
             const auto a = vectors(c);
             for (int d = c; d < evidence_.classes(); ++d) {
                 if (by_class_[d].empty()) continue;
                 between(c, d, chunk.length());
-                products_.add(a, vectors(d), q_.data(), chunk.length(), c == d,
-                              out_ + first_[c] * size_ + first_[d], size_);
+                products_.add(a, vectors(d), q_.data(), chunk.length(), c == d, block(c, d), size_);
             }
         }
     }
+
+    // The same for those pairs of classes only that have to do with each other, row by row. Without
+    // a pair, its part of the diagonal is left out too.
+    void add_likely(const Chunk& chunk) {
+        list_likely(chunk);
+        std::fill(diagonal_.begin(), diagonal_.end(), 0.0);
+        for (int c = 0; c < evidence_.classes(); ++c) {
+            const auto a = vectors(c);
+            for (int d = c + 1; d < evidence_.classes(); ++d) {
+                if (a.empty() && by_class_[d].empty()) continue;
+                const int count = pick(c, d);
+                if (!a.empty() && !by_class_[d].empty())
+                    add_picked(a, vectors(d), count, chunk.length(), false, block(c, d));
+            }
+            if (a.empty()) continue;
+            const double* q = diagonal_.data() + int64_t{c} * kRows;
+            int count = 0;
+            for (int k = 0; k < chunk.length(); ++k) {
+                places_[count] = static_cast<uint8_t>(k);
+                q_[count] = q[k];
+                count += q[k] > 0;
+            }
+            add_picked(a, a, count, chunk.length(), true, block(c, c));
+        }
+    }
+
+    // Picking takes longer than the products with a few vectors, unless it leaves out many rows.
+    void add_picked(const std::vector<const double*>& a, const std::vector<const double*>& b,
+                    int count, int length, bool half, double* out) {
+        if (count == 0) return;
+        if (2 * count < length)
+            return products_.add_some(a, b, places_, q_.data(), count, half, out, size_);
+        double all[kRows] = {};
+        for (int k = 0; k < count; ++k) all[places_[k]] = q_[k];
+        products_.add(a, b, all, length, half, out, size_);
+    }
+
+    void list_likely(const Chunk& chunk) {
+        const int count = static_cast<int>(chunk.rows.size());
+        for (int c = 0; c < evidence_.classes(); ++c) {
+            const double* p = by_row(c);
+            largest_[c] = *std::max_element(p, p + count);
+            likely_[c].clear();
+            for (int k = 0; k < count && largest_[c] > negligible_[c]; ++k)
+                if (p[k] > negligible_[c]) likely_[c].push_back(static_cast<uint8_t>(k));
+        }
+    }
+
+    // Rows in which two classes have to do with each other: their number, places and q.
+    int pick(int c, int d) {
+        const double negligible = std::min(negligible_[c], negligible_[d]);
+        if (largest_[c] * largest_[d] <= negligible) return 0;
+        const double *one = by_row(c), *other = by_row(d);
+        double *by_one = diagonal_.data() + int64_t{c} * kRows,
+               *by_other = diagonal_.data() + int64_t{d} * kRows;
+        // A row between the two is likely by the class that asks for less.
+        const auto& fewer = likely_[negligible_[c] < negligible_[d] ? c : d];
+        int count = 0;
+        for (uint8_t k : fewer) {
+            const double product = one[k] * other[k];
+            if (product <= negligible) continue;
+            const double q = weight_[k] * product;
+            by_one[k] += q;
+            by_other[k] += q;
+            places_[count] = k;
+            q_[count++] = -q;
+        }
+        return count;
+    }
+
+    double* block(int c, int d) { return out_ + first_[c] * size_ + first_[d]; }
 
     // With shared weights: sum_c q_c (e_c - mean)(e_c - mean)', the mean by probability, where
     // q = p for the log loss and p^2 for the squared loss.
@@ -339,6 +442,7 @@ class CurvatureTask {
     const Evidence& evidence_;
     const double* weights_;
     LossKind loss_;
+    const std::vector<double>& negligible_;  // of each class, or none
     bool tied_;
     const std::vector<int64_t>& chosen_;
     int64_t size_;
@@ -348,7 +452,22 @@ class CurvatureTask {
     std::vector<std::vector<int64_t>> by_class_;
     std::vector<int64_t> first_;
     std::vector<double> p_, log_own_, q_, weight_, squares_, turned_;
+    // Of each class: rows that may well be of it, and its largest probability.
+    std::vector<std::vector<uint8_t>> likely_;
+    std::vector<double> largest_;
+    std::vector<double> diagonal_;  // (classes, kRows): q of each class with itself
+    uint8_t places_[kRows];
 };
+
+// Of the weight of all rows, what each class has.
+std::vector<double> shares_of(const Evidence& evidence) {
+    std::vector<double> out(evidence.classes(), 0.0);
+    for (const Block& block : evidence.blocks())
+        for (int k = 0; k < block.count; ++k)
+            out[block.label] += evidence.weights() ? evidence.weights()[block.first + k] : 1.0;
+    for (double& each : out) each /= evidence.total_weight();
+    return out;
+}
 
 // Calls work(task, chunk range) with room for `size` numbers for each task, and adds the parts up.
 template <class Work>
@@ -376,9 +495,14 @@ double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const 
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const int64_t size = static_cast<int64_t>(chosen.size());
     const int64_t cells = n_chunks * kRows * size * (tied ? part.classes() : 1);
+    std::vector<double> negligible;
+    if (sample.negligible > 0 && loss == LossKind::log && !tied &&
+        size >= kFewVectors * part.classes())
+        negligible = shares_of(part);
+    for (double& each : negligible) each *= sample.negligible;
     summed(n_chunks, size * size, cells, out,
            [&](double* sum, int64_t, int64_t first, int64_t end) {
-               CurvatureTask task(part, weights, loss, tied, chosen, sum);
+               CurvatureTask task(part, weights, loss, tied, chosen, negligible, sum);
                for (int64_t i = first; i < end; ++i) task.add(chunks[i]);
            });
     for (int64_t i = 0; i < size; ++i)

@@ -10,9 +10,14 @@
 namespace lessnaive {
 
 // Which rows to look at: all, or about `rows` of them spread evenly (places jittered by `seed`).
+// Of the log loss with weights of their own for each class, a row is left out between two classes
+// the product of whose probabilities is at most `negligible` times the share of rows that the rarer
+// one has: the curvature is the sum over pairs of classes of p_c p_d times the square of the
+// difference of their scores, so that what is left is curvature still, and less of it.
 struct RowSample {
     int64_t rows;
     uint64_t seed;
+    double negligible = 0;
 };
 
 // Where the packed rows of a part of a table are among those of the whole table.

@@ -8,6 +8,9 @@
 namespace lessnaive {
 namespace {
 
+// Products of probabilities that curvature can do without.
+constexpr double kNegligible = 1e-3;
+
 int64_t size_of(const Evidence& evidence) {
     return static_cast<int64_t>(evidence.classes()) * evidence.columns();
 }
@@ -48,8 +51,8 @@ class EvidencePathLoss : public PathLoss {
     void add_curvature_at(const std::vector<double>& weights, const std::vector<int64_t>& working,
                           double share, double* hessian) const {
         std::vector<double> found(working.size() * working.size());
-        curvature(evidence_, weights.data(), LossKind::log, false, working, {enough_, 0},
-                  found.data());
+        curvature(evidence_, weights.data(), LossKind::log, false, working,
+                  {enough_, 0, kNegligible}, found.data());
         for (size_t i = 0; i < found.size(); ++i) hessian[i] += share * found[i];
     }
 

@@ -12,8 +12,9 @@ namespace {
 
 // Share of the predicted decrease that a step must bring.
 constexpr double kSufficient = 1e-4;
-// The curvature is looked at again when a step leaves more than this of what there was to gain.
-constexpr double kSlow = 0.1;
+// The curvature is looked at again when a step leaves more than this of what there was to gain: it
+// costs as much as about ten steps.
+constexpr double kSlow = 0.5;
 // And when the loss has fallen to this share: the surer the model, the less curvature there is, and
 // with too much of it the minimum seems nearer than it is.
 constexpr double kOld = 0.7;
@@ -36,6 +37,8 @@ constexpr double kInnerShare = 0.03;
 constexpr double kSoon = 0.7;
 // Weights that begin to work at a time: so many, or twice as many as are at work.
 constexpr size_t kNewcomers = 100;
+// Where this share of all weights would be at work, all are, so that none has to begin again.
+constexpr double kNearlyAll = 0.75;
 // More weights at work have no room, or their products take longer than other solvers.
 constexpr size_t kMostAtWork = 1500;
 
@@ -72,14 +75,15 @@ NewtonPath::NewtonPath(std::unique_ptr<const PathLoss> loss, std::vector<double>
       exact_(false),
       loss_at_curvature_(point_.loss) {}
 
-NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, int max_passes) {
+NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, int max_passes,
+                                       Leader leader) {
     const Penalty penalty{l1, l2};
     const bool held = l1 > 0 || l2 > 0;
     double before = HUGE_VAL;  // what there was to gain before the last step
     bool from_exact = false;   // whether that step was made with the exact curvature
     int passes = 0;
     for (;;) {
-        if (admit(penalty)) {
+        if (admit(penalty, leader)) {
             ++passes;
             before = HUGE_VAL;
         }
@@ -102,12 +106,14 @@ NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, i
         if (passes >= max_passes) return {point_.weights, passes, false};
         if ((slow || old) && !exact_) {
             look_at_curvature();
+            leader.path = nullptr;
             ++passes;
             before = HUGE_VAL;
             continue;
         }
         from_exact = exact_;
         const int steps = walk(penalty, goal);
+        if (exact_) leader.path = nullptr;
         if (steps == 0) {
             // Nothing to be gained that the objective would show, or else a step that failed.
             if (gain <= kInvisible * scale) return {point_.weights, passes, true};
@@ -171,7 +177,7 @@ std::vector<double> NewtonPath::at_work(const std::vector<double>& all) const {
     return out;
 }
 
-bool NewtonPath::admit(const Penalty& penalty) {
+bool NewtonPath::admit(const Penalty& penalty, const Leader& leader) {
     const auto wants = [&](int64_t k, double share) {
         const double holds = penalty.l1 * factor_[k];
         return point_.weights[k] != 0 || holds == 0 ||
@@ -188,13 +194,20 @@ bool NewtonPath::admit(const Penalty& penalty) {
         left_out_ = false;
         return false;
     }
+    bool led = leader.path && !leader.path->crowded_;
+    int64_t soon = 0;
+    for (int64_t k = 0; k < size(); ++k) {
+        led = led && (!wants(k, 1.0) || leader.path->works(k));
+        soon += wants(k, kSoon);
+    }
+    const double share = static_cast<double>(soon) > kNearlyAll * size() ? 0.0 : kSoon;
     working_.clear();
     std::vector<std::pair<double, int64_t>> newcomers;  // the steepest first
     for (int64_t k = 0; k < size(); ++k) {
         const double holds = penalty.l1 * factor_[k];
         if (point_.weights[k] != 0 || holds == 0)
             working_.push_back(k);
-        else if (wants(k, kSoon))
+        else if (wants(k, share) && (!led || leader.path->works(k)))
             newcomers.emplace_back(-std::fabs(point_.gradient[k]) / holds, k);
     }
     const size_t most = std::max(kNewcomers, 2 * working_.size());
@@ -204,8 +217,12 @@ bool NewtonPath::admit(const Penalty& penalty) {
         working_.push_back(newcomers[i].second);
     std::sort(working_.begin(), working_.end());
     crowded_ = working_.size() > kMostAtWork;
-    if (!crowded_) look_at_curvature();
-    return !crowded_;
+    if (crowded_) return false;
+    if (led)
+        take_curvature_of(leader);
+    else
+        look_at_curvature();
+    return true;
 }
 
 NewtonPath::Point NewtonPath::look(std::vector<double> weights) const {
@@ -222,6 +239,23 @@ void NewtonPath::look_at_curvature() {
     loss_->hold_what_is_open(working_, factor_, hessian_.data());
     exact_ = true;
     loss_at_curvature_ = point_.loss;
+}
+
+bool NewtonPath::works(int64_t k) const {
+    return std::binary_search(working_.begin(), working_.end(), k);
+}
+
+void NewtonPath::take_curvature_of(const Leader& leader) {
+    const std::vector<int64_t>& from = leader.path->working_;
+    std::vector<size_t> places;
+    for (int64_t k : working_)
+        places.push_back(std::lower_bound(from.begin(), from.end(), k) - from.begin());
+    hessian_.clear();
+    for (size_t i : places)
+        for (size_t k : places)
+            hessian_.push_back(leader.share * leader.path->hessian_[i * from.size() + k]);
+    exact_ = false;
+    loss_at_curvature_ = leader.share * leader.path->loss_at_curvature_;
 }
 
 void NewtonPath::learn_curvature(const Point& next) {

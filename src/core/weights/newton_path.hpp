@@ -46,6 +46,12 @@ class NewtonPath {
     NewtonPath(std::unique_ptr<const PathLoss> loss, std::vector<double> factor,
                std::vector<double> start);
 
+    // The path of all rows, for one of a part of them that has this share of their weight: its
+    // curvature is a guess, which is corrected where it leads nowhere. It must be at rest.
+    struct Leader {
+        const NewtonPath* path;
+        double share;
+    };
     struct Found {
         std::vector<double> weights;
         int passes;     // over all rows
@@ -56,7 +62,9 @@ class NewtonPath {
     // (without penalty: of the loss at the start) if the quadratic model is right, or until
     // rounding leaves nothing to gain. The weights are the minimum of that model, and so better
     // still. With more weights at work than a matrix has room for, it stops before it has begun.
-    Found minimize(double l1, double l2, double tolerance, int max_passes);
+    // When weights begin to work which the leader has at work too, its curvature is taken over.
+    Found minimize(double l1, double l2, double tolerance, int max_passes,
+                   Leader leader = {nullptr, 1.0});
 
     int64_t outputs() const { return loss_->outputs(); }
     int64_t size() const { return static_cast<int64_t>(factor_.size()); }
@@ -73,9 +81,11 @@ class NewtonPath {
     };
 
     Point look(std::vector<double> weights) const;
-    // Let all weights work that want to; returns whether the curvature was looked at for that.
-    bool admit(const Penalty& penalty);
+    // Let all weights work that want to; returns whether that has led to another curvature.
+    bool admit(const Penalty& penalty, const Leader& leader);
+    bool works(int64_t k) const;
     void look_at_curvature();
+    void take_curvature_of(const Leader& leader);
     void learn_curvature(const Point& next);
     std::vector<double> at_work(const std::vector<double>& all) const;
     double cost(const Penalty& penalty, const std::vector<double>& weights) const;

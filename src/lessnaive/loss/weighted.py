@@ -38,6 +38,8 @@ _MOST_WEIGHTS = 1000
 _MOST_EIGENVALUES = 300
 # Largest linear program that is solved to find a direction that separates.
 _MOST_CELLS = 5_000_000
+# Curvature can do without products of probabilities that are this share of those of a rare class.
+_NEGLIGIBLE = 1e-3
 
 
 def gather_evidence(
@@ -223,6 +225,17 @@ class WeightedEvidenceLoss(Loss, Curvature):
         self.evidence.curvature(
             self.by_class(weights), self.squared, self.shared, chosen, n_rows, seed, out
         )
+        return out
+
+    def main_curvature(
+        self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
+    ) -> Floats:
+        """Return the same without rows between classes of which one is very unlikely."""
+        if not isinstance(self.evidence, _core.Evidence):
+            return self.curvature(weights, chosen, n_rows, seed)
+        out = np.empty((len(chosen), len(chosen)))
+        given = (self.by_class(weights), self.squared, self.shared, chosen, n_rows, seed, out)
+        self.evidence.curvature(*given, _NEGLIGIBLE)
         return out
 
     @property

@@ -51,6 +51,8 @@ _HISTORY = ("objective", "kkt_residual", "step", "best", "kept", "run")
 # The models of a path only need their scores right; the one that is chosen is solved again. So far
 # is the objective above its minimum at the most, as a share of it:
 _GAP = 1e-10
+# Those of a part of the rows are only asked what they say about the others.
+_GAP_OF_PART = 1e-9
 # Weights as large as this may be on their way to infinity.
 _SUSPICIOUS = 30.0
 # From so many weights on conjugate gradients are faster than a matrix of second derivatives.
@@ -193,9 +195,22 @@ class PathMinimizer:
 
     def minimize(self, penalty: ElasticNet, out: Floats) -> bool:
         """Fill an array with the weights that are best; returns whether the solver was done."""
+        return self._minimize(penalty, out, _GAP, None, 1.0)
+
+    def follow(self, leader: PathMinimizer, share: float, penalty: ElasticNet, out: Floats) -> bool:
+        """Do the same for a part of the rows, a share of their weight, only as well as needed.
+
+        The leader is the path of all rows, which has been at about this penalty. Its curvature is
+        what this one begins with.
+        """
+        return self._minimize(penalty, out, _GAP_OF_PART, leader._path, share)
+
+    def _minimize(
+        self, penalty: ElasticNet, out: Floats, gap: float, leader: Any, share: float
+    ) -> bool:
         if self._path is not None:
             most = self.settings.max_iter
-            finished = self._path.minimize(penalty.l1, penalty.l2, _GAP, most, out)[1]
+            finished = self._path.minimize(penalty.l1, penalty.l2, gap, most, out, leader, share)[1]
             if not self._path.crowded:
                 out += penalty.target
                 self._last = out

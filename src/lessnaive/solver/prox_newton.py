@@ -123,6 +123,7 @@ class ProxNewton(Solver):
         self._note(history, point, 0.0)
         first = point.residual
         rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
+        careful = not self.sample
         n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(start)
         while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
             # The model need not be minimized any better than it fits.
@@ -133,17 +134,19 @@ class ProxNewton(Solver):
                 return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
-            hessian = loss.curvature(point.weights, chosen, looked_at, n_iter)
+            look = loss.curvature if careful else loss.main_curvature
+            hessian = look(point.weights, chosen, looked_at, n_iter)
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
             n_iter += 1
             if following is None:
                 stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
+                careful = True
                 self._note(history, point, 0.0)
                 continue
             if near and following.residual > _SLOW * point.residual:
-                rows = min(loss.n_rows, 4 * rows)
+                rows, careful = min(loss.n_rows, 4 * rows), True
             damping = _adapted(damping, step)
             shown = following.objective < (1 - _ROUNDING) * point.objective
             idle = 0 if shown else idle + 1

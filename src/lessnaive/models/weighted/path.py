@@ -158,9 +158,13 @@ class FoldPath:
             self._kept = test.weights[order]
         self._labels = test.labels[order]
 
-    def score(self, penalty: ElasticNet, weights: Floats) -> float:
-        """Learn the weights at a penalty that is meant for all rows, and score them."""
-        self.unfinished += not self.path.minimize(penalty.times(self.share), weights)
+    def score(self, penalty: ElasticNet, weights: Floats, leader: PathMinimizer) -> float:
+        """Learn the weights at a penalty that is meant for all rows, and score them.
+
+        The leader is the path of all rows, which is at this penalty already.
+        """
+        done = self.path.follow(leader, self.share, penalty.times(self.share), weights)
+        self.unfinished += not done
         probability = np.empty((len(self._labels), self._held_out.classes))
         self._held_out.probabilities(weights, probability)
         return self._score(probability, self._labels, self._kept)
@@ -277,7 +281,7 @@ class PathSearch:
         self._step()
 
         def score(fold: FoldPath) -> float:
-            out = fold.score(penalty, np.empty_like(weights))
+            out = fold.score(penalty, np.empty_like(weights), self._minima)
             self._step()
             return out
 
