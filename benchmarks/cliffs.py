@@ -37,6 +37,8 @@ MODELS = (
     "FractionalNB",
     "AveragedNB",
     "SelectiveNB",
+    "RelevanceWeightedNB",
+    "AttributeWeightedNB",
     "StagewiseNB",
     "GroupLassoNB",
     "HybridLRNB",

@@ -101,3 +101,48 @@ def test_a_sample_may_hold_a_row_twice():
         assert min(away) < 1e-12
         found.add(int(np.argmin(away)))
     assert any(len(set(samples[i])) < wanted for i in found)
+
+
+def test_the_curvature_without_classes_that_are_unlikely():
+    """Pairs of classes are left out row by row, and on the diagonal with them."""
+    problem = make_problem(6, (3, 4, 2, 5, 3, 4, 2, 5, 3, 4, 2, 3), rows=900)
+    core, w = problem.core, 2.0 * some_weights(problem)
+    every = np.arange(w.size)
+    exact, found = np.empty((w.size, w.size)), np.empty((w.size, w.size))
+    core.curvature(w, False, False, every, core.rows, 0, exact)
+    evidence, p = np.empty((core.rows, 6, 12)), np.empty((core.rows, 6))
+    core.unpack(evidence)
+    core.probabilities(w, p)
+    shares = np.bincount(np.array(core.labels()), minlength=6) / core.rows
+    negligible = 0.05
+    core.curvature(w, False, False, every, core.rows, 0, found, negligible)
+    between = p[:, :, None] * p[:, None, :]
+    between[between <= negligible * np.minimum.outer(shares, shares)] = 0.0
+    between[:, np.arange(6), np.arange(6)] = 0.0
+    assert 0.05 < (between > 0).mean() < 0.7  # some are left out, and not all
+    middle = between.sum(axis=2)[:, :, None] * np.eye(6) - between
+    expected = np.einsum("nci,ncd,ndk->cidk", evidence, middle, evidence)
+    assert_close(found, expected.reshape(exact.shape))
+    # No curvature is lost that would not be there, and none is added.
+    assert np.linalg.eigvalsh(found)[0] > -1e-9 * exact.max()
+    assert np.linalg.eigvalsh(exact - found)[0] > -1e-9 * exact.max()
+
+
+def test_a_path_that_follows_another_ends_where_it_would_alone():
+    problem = make_problem(4, (3, 4, 2, 5), 2, rows=2000, weighted=True)
+    some = problem.core.take(np.flatnonzero(np.arange(problem.core.rows) % 5))
+    share = some.total_weight / problem.core.total_weight
+    leader = _core.EvidencePath(problem.core, 0.0, 2000)
+    follower, alone = (_core.EvidencePath(some, 0.0, 2000) for _ in range(2))
+    whole, led, expected = (np.empty((4, 6)) for _ in range(3))
+    passes = [0, 0]
+    for l1 in (300.0, 100.0, 30.0, 10.0, 3.0):
+        leader.minimize(l1, 1.0, 1e-10, 1000, whole)
+        for i, (path, out, lead) in enumerate(((follower, led, leader), (alone, expected, None))):
+            n, finished = path.minimize(share * l1, share, 1e-12, 1000, out, lead, share)
+            passes[i] += n
+            assert finished
+        np.testing.assert_allclose(led, expected, atol=1e-5)
+        np.testing.assert_array_equal(led == 0, expected == 0)
+    assert (expected != 0).sum() > 8
+    assert passes[0] < 3 * passes[1]

@@ -41,6 +41,9 @@ _START_STEPS = 50
 # this of the residual; far from it steps are slow for other reasons.
 _SLOW = 0.3
 _NEAR = 1e-2
+# After a step that left less than this, more are made with the same curvature if it is of so many
+# weights that looking at it again would cost as much as many steps.
+_COSTLY = 100
 # A shorter step says that the model was too flat: the curvature is raised by this share at first.
 _SHORT = 0.2
 _FIRST_DAMPING = 1e-3
@@ -123,7 +126,7 @@ class ProxNewton(Solver):
         self._note(history, point, 0.0)
         first = point.residual
         rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
-        careful = not self.sample
+        careful, good, known = not self.sample, False, np.zeros(0, dtype=np.int64)
         n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(start)
         while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
             # The model need not be minimized any better than it fits.
@@ -134,18 +137,29 @@ class ProxNewton(Solver):
                 return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
-            look = loss.curvature if careful else loss.main_curvature
-            hessian = look(point.weights, chosen, looked_at, n_iter)
+            fresh = not (good and np.isin(chosen, known).all())
+            if fresh:
+                look = loss.curvature if careful else loss.main_curvature
+                hessian, known = look(point.weights, chosen, looked_at, n_iter), chosen
+            else:
+                places = np.searchsorted(known, chosen)
+                hessian, known = hessian[np.ix_(places, places)], chosen
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
             n_iter += 1
+            if following is None and not fresh:
+                good = False
+                self._note(history, point, 0.0)
+                continue
             if following is None:
                 stalled = rows >= loss.n_rows and damping >= _MOST_DAMPING
                 rows, damping = loss.n_rows, max(_FIRST_DAMPING, 100 * damping)
                 careful = True
                 self._note(history, point, 0.0)
                 continue
-            if near and following.residual > _SLOW * point.residual:
+            gained = following.residual <= _SLOW * point.residual
+            good = gained and step == 1.0 and len(chosen) > _COSTLY
+            if near and fresh and not gained:
                 rows, careful = min(loss.n_rows, 4 * rows), True
             damping = _adapted(damping, step)
             shown = following.objective < (1 - _ROUNDING) * point.objective
