@@ -22,6 +22,9 @@ class EvidencePathLoss : public PathLoss {
 
     int64_t outputs() const override { return evidence_.classes(); }
 
+    // A look at the curvature costs as much as about ten steps.
+    double slow() const override { return 0.5; }
+
     double value_and_gradient(const std::vector<double>& weights,
                               std::vector<double>& gradient) const override {
         return weighted_loss(evidence_, placed(weights).data(), LossKind::log, gradient.data());

@@ -12,11 +12,8 @@ namespace {
 
 // Share of the predicted decrease that a step must bring.
 constexpr double kSufficient = 1e-4;
-// The curvature is looked at again when a step leaves more than this of what there was to gain: it
-// costs as much as about ten steps.
-constexpr double kSlow = 0.5;
-// And when the loss has fallen to this share: the surer the model, the less curvature there is, and
-// with too much of it the minimum seems nearer than it is.
+// The curvature is looked at again when the loss has fallen to this share: the surer the model, the
+// less curvature there is, and with too much of it the minimum seems nearer than it is.
 constexpr double kOld = 0.7;
 // A share of the objective that is lost in its rounding: below it only the slopes tell more.
 constexpr double kRounding = 1e-13;
@@ -99,7 +96,7 @@ NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, i
         const double gain = now - cost(penalty, goal) -
                             0.5 * (dot(at_work(point_.gradient), move) + dot(found.slope, move));
         const bool old = point_.loss < kOld * loss_at_curvature_;
-        const bool slow = gain > kSlow * before;
+        const bool slow = gain > loss_->slow() * before;
         if (gain <= enough && (exact_ || !old) && !left_out_)
             return {std::move(goal), passes, true};
         if (slow && from_exact && gain <= kRounding * scale) return {std::move(goal), passes, true};

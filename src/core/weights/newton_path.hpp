@@ -13,6 +13,9 @@ namespace lessnaive {
 class PathLoss {
   public:
     virtual ~PathLoss() = default;
+
+    // The curvature is looked at again when a step leaves more than this of what there was to gain.
+    virtual double slow() const { return 0.1; }
     // Weights are a matrix of so many rows.
     virtual int64_t outputs() const = 0;
     virtual double value_and_gradient(const std::vector<double>& weights,
