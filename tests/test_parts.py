@@ -75,7 +75,7 @@ def test_rows_of_a_part_are_in_the_order_of_the_whole():
     weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
     training = read_training(X, Y, weights, "from_dtype")
     whole = training_evidence(scorecard, training)
-    with local_training(settings, batches(X, Y, 7, weights)(), 10**9, BinSettings()) as parts:
+    with local_training(settings, batches(X, Y, 7, weights), 10**9, BinSettings()) as parts:
         parted = training_evidence(scorecard, parts)
         for places in (np.arange(whole.rows), np.arange(3, whole.rows, 17), np.array([700])):
             one, other = whole.take(places), parted.take(places)
