@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.exceptions import TableError
 from lessnaive.table.class_weight import class_factors
 from lessnaive.table.objects import Kind
@@ -191,16 +192,17 @@ def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, 
 def facts_of(part: RawPart) -> PartFacts:
     """Return what others need to know of a part."""
     columns = [ColumnFacts(c.name, c.kind, c.declared_categorical) for c in part.columns]
-    there = part.labels if part.weights is None else part.labels[part.weights > 0]
-    weights = None if part.weights is None else part.weights[part.weights > 0]
-    found = np.bincount(there, weights, minlength=len(part.classes)).astype(np.float64)
+    found = np.zeros((1, len(part.classes)))
+    if len(part.classes):
+        everything = np.broadcast_to(np.uint8(0), len(part.labels))
+        _core.count([everything], [0], part.labels, part.weights, [found])
     return PartFacts(
         part.name,
         len(part.labels),
         part.named,
         columns,
         part.classes,
-        found[: len(part.classes)],
+        found[0],
         part.weights is not None,
     )
 
