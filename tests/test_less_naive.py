@@ -32,7 +32,7 @@ from lessnaive.models.additive import (
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
-from lessnaive.models.additive.less_naive import _FINER
+from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.scores import centred
@@ -82,8 +82,9 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     inputs = inputs_of(X, y)
     folds = split_rows(5, inputs.labels, 0)
     model = LessNaiveClassifier(pairs=0).fit(X, y)
-    tol = model.tol * _FINER  # small tables are fitted better than asked
-    chosen = [choose_member(m, inputs, inputs, folds, tol=tol) for m in MEMBERS]
+    # Small tables are fitted better than asked.
+    tol, in_folds = model.tol * _FINER, model.tol * _FINER_IN_FOLDS
+    chosen = [choose_member(m, inputs, inputs, folds, tol=in_folds) for m in MEMBERS]
     members = [fit_member(m, inputs, tol=tol, max_iter=100) for m in chosen]
     assert [m.penalty for m in model.members_] == [m.penalty for m in chosen]
     total = np.zeros((len(y), n_classes))
@@ -427,7 +428,7 @@ def test_penguins():
 
 def test_without_folds_nothing_is_chosen():
     X, y = mixed(100)
-    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 0, 1e-8, 100, None), lambda: None)
+    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 0, 1e-8, 100, None, 1e-8), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 5] * 5)
     assert found.log_loss is None
 

@@ -15,7 +15,7 @@ from lessnaive.table import Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training
 
-__all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs"]
+__all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs", "thinned"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -42,10 +42,10 @@ class Numbers:
         """The known values in order, and the weight of all up to each of them."""
         values, weights = self.values, self.weights
         if len(values) > _MOST_SORTED:
-            step = -(-len(values) // _MOST_SORTED)
             ends = [np.nanmin(values), np.nanmax(values)] if not np.isnan(values).all() else []
-            values = np.concatenate([values[::step], ends])
-            weights = None if weights is None else np.append(weights[::step], [0.0] * len(ends))
+            rows, weights = thinned(len(values), weights, _MOST_SORTED)
+            values = np.concatenate([values[rows], ends])
+            weights = None if weights is None else np.append(weights, [0.0] * len(ends))
         known = ~np.isnan(values)
         if weights is None:
             found = np.sort(values[known])
@@ -230,6 +230,24 @@ def _equal_rows(
     if len(first) > most or any((key != key[first[place]]).any() for key in seen):
         return None
     return first, place
+
+
+def thinned(
+    n_rows: int, weights: Floats | None, most: int
+) -> tuple[NDArray[np.intp], Floats | None]:
+    """Return up to about `most` rows at even distances, and their weights.
+
+    Distances are those of the weights before a row, so that no row of large weight is missed. The
+    sum of the weights falls with the number of rows.
+    """
+    step = max(1, -(-n_rows // most))
+    if step == 1 or weights is None:
+        return np.arange(0, n_rows, step), weights
+    up_to = np.cumsum(weights)
+    distance = step * up_to[-1] / n_rows
+    times = np.diff(np.ceil(up_to / distance), prepend=0.0)
+    rows = np.flatnonzero(times)
+    return rows, times[rows] * (distance / step)
 
 
 def code_type(size: int) -> Any:

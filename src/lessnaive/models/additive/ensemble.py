@@ -49,8 +49,9 @@ __all__ = ["PAIR_STEPS", "Ensemble", "MemberReport", "Settings", "fit_ensemble"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Pairs need so many rows, and must lower the loss of held-out rows by this share.
-_FEWEST_ROWS, _LEAST_GAIN = 60.0, 0.005
+# Pairs need so many rows, and must lower the loss of held-out rows by this share. They are not
+# looked for where columns alone leave less than this share of the loss of class frequencies.
+_FEWEST_ROWS, _LEAST_GAIN, _LEAST_LEFT = 60.0, 0.005, 0.005
 # The gain must be larger than so many standard errors: with fewer rows than this, and with more.
 _FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
@@ -104,6 +105,8 @@ class Settings:
     tol: float
     max_iter: int
     n_jobs: int | None
+    #: What stands for `tol` in the folds.
+    fold_tol: float
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def fit_ensemble(
     kinds, shares = members_for(inputs)
 
     def chosen_at(place: int) -> ChosenMember:
-        return choose_member(kinds[place], every, some, folds, tol=settings.tol, step=step)
+        return choose_member(kinds[place], every, some, folds, tol=settings.fold_tol, step=step)
 
     chosen = side_by_side(chosen_at, [(place,) for place in range(len(kinds))], settings.n_jobs)
     weights, with_pairs, judge = np.array(shares), None, None
@@ -263,6 +266,11 @@ def _judge_pairs(
         or not 2 <= len(some.columns) <= MANY_COLUMNS
     ):
         return None
+    logs, _ = class_logs(judge.labels, judge.weights, some.n_classes)
+    if judge.loss(honest) < _LEAST_LEFT * judge.loss(
+        np.tile(centred(logs[None]), (len(honest), 1))
+    ):
+        return None
     pieces = main_pieces(every, steps_and_line)
     mains = (pieces, encode(pieces, some))
     *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, together, mains)
@@ -272,7 +280,7 @@ def _judge_pairs(
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
-    of_tables = judge_tables(some, folds, mains, choices, settings.tol)
+    of_tables = judge_tables(some, folds, mains, choices, settings.fold_tol)
     step()
     if not (pairs or of_tables.triples):
         return None

@@ -38,8 +38,8 @@ Floats = NDArray[np.float64]
 
 # Folds of tables of up to so many rows, and of larger ones.
 _FEW_ROWS, _FOLDS = 1000, (5, 3)
-# The former are fitted so much better than asked.
-_FINER = 1e-5
+# The former are fitted so much better than asked: to all rows, and in folds.
+_FINER, _FINER_IN_FOLDS = 1e-5, 1e-3
 # Penalties and weights of members are chosen with so many rows at most.
 _MOST_JUDGED = 60_000
 
@@ -254,8 +254,17 @@ class LessNaiveClassifier(ScorecardClassifier):
         inputs = read_inputs(training, by_class, signs)
         empty = [column.name for column in inputs.columns if column.is_empty]
         warn_of_empty(empty, len(inputs.columns))
-        tol = self.tol * (_FINER if inputs.n_rows <= _FEW_ROWS else 1.0)
-        settings = Settings(self.pairs, self.triples, tol, self.max_iter, self.n_jobs)
+        finer, in_folds = _FINER, _FINER_IN_FOLDS
+        if inputs.n_rows > _FEW_ROWS:
+            finer = in_folds = 1.0
+        settings = Settings(
+            self.pairs,
+            self.triples,
+            finer * self.tol,
+            self.max_iter,
+            self.n_jobs,
+            in_folds * self.tol,
+        )
         n_members = len(members_for(inputs)[0])
         total = n_members * (len(PENALTIES) + 1) + PAIR_STEPS
         with progress("fits", total, bool(self.verbose)) as step:

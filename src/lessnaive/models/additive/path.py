@@ -32,8 +32,9 @@ Folds = Sequence[tuple[Rows, Rows]]
 
 #: Penalties of a path, in the order of trying.
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
-# A path ends after so many penalties that did not lower the loss of held-out rows by this share.
-_PATIENCE, _LEAST_GAIN = 2, 1e-4
+# A path ends after so many penalties that did not lower the loss of held-out rows by this share, or
+# after one that made it larger by that share.
+_PATIENCE, _LEAST_GAIN, _RISE = 2, 1e-4, 0.005
 # In folds a search ends when a step promises less than so many times `tol`, as a share of the loss
 # of held-out rows, or after so many steps.
 _LOOSER, FOLD_STEPS = 5e4, 30
@@ -100,9 +101,7 @@ def choose_member(
     return ChosenMember(member, penalty, held_out, start, design, known)
 
 
-def fit_member(
-    chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: int
-) -> FittedMember:
+def fit_member(chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: int) -> FittedMember:
     """Fit a member to all rows, with the penalty that was chosen."""
     member, design, encoded = chosen.member, chosen.design, chosen.encoded
     if design is None:
@@ -138,7 +137,7 @@ def _choose(
             worse += 1
         tried += 1
         step()
-        if worse == _PATIENCE:
+        if worse == _PATIENCE or loss > best * (1 + _RISE):
             break
     for _ in PENALTIES[tried:]:  # those that need no look are done as well
         step()
