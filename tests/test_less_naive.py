@@ -231,6 +231,76 @@ def test_equal_rows_are_put_together():
     assert all(len(set(apart[place == k])) == 1 for k in range(found.n_rows))
 
 
+@pytest.mark.parametrize("pairs", [0, 3])
+def test_equal_rows_of_a_fold_are_looked_at_once(pairs, monkeypatch):
+    X, y = mixed(150, 3)
+    X, y = pd.concat([X] * 6), np.tile(y, 6)
+    options = {"pairs": pairs, "cv": 3, "tol": 1e-12}
+    looked = []
+    original = ensemble.choose_member
+
+    def keep(member, inputs, some, *args, **rest):
+        looked.append(some.n_rows)
+        return original(member, inputs, some, *args, **rest)
+
+    monkeypatch.setattr(ensemble, "choose_member", keep)
+    together = LessNaiveClassifier(**options).fit(X, y)
+    assert max(looked) <= 3 * 150
+    monkeypatch.setattr(columns, "_MOST_DISTINCT", 0.0)
+    one_by_one = LessNaiveClassifier(**options).fit(X, y)
+    assert looked[-1] == 900
+    assert together.cv_log_loss_ == pytest.approx(one_by_one.cv_log_loss_, abs=1e-6)
+    np.testing.assert_allclose(
+        together.predict_proba(X), one_by_one.predict_proba(X), rtol=0, atol=1e-6
+    )
+
+
+def test_samples_miss_no_row_of_large_weight():
+    rows, weights = columns.thinned(1000, None, 300)
+    np.testing.assert_array_equal(rows, np.arange(0, 1000, 4))
+    assert weights is None
+    same, ones = columns.thinned(1000, np.ones(1000), 300)
+    np.testing.assert_array_equal(same, rows)
+    assert (ones == 1).all()
+    heavy = np.ones(1000)
+    heavy[[333, 777]] = 500.0, 80.0
+    rows, weights = columns.thinned(1000, heavy, 300)
+    assert {333, 777} <= set(rows)
+    assert weights.sum() == pytest.approx(heavy.sum() / 4, rel=0.01)
+    assert 4 * weights[rows == 333] == pytest.approx(500, rel=0.02)
+
+
+def test_members_without_weight_are_not_fitted(monkeypatch):
+    X, y = xor(1500)
+    fitted = []
+    original = ensemble.fit_member
+
+    def keep(chosen, *args, **options):
+        fitted.append(chosen.member.name)
+        return original(chosen, *args, **options)
+
+    monkeypatch.setattr(ensemble, "fit_member", keep)
+    X[:, 2] += 3 * (np.abs(X[:, 3]) > 1) * y  # steps and bends that lines have not
+    model = LessNaiveClassifier(pairs=0).fit(X, y)
+    used = [member.name for member in model.members_ if member.weight > 0]
+    assert fitted == used
+    assert 0 < len(used) < len(MEMBERS)
+
+
+def test_no_pairs_where_nothing_is_left_to_explain(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += np.sign(X[:, 0])
+
+    def never(*_):
+        raise AssertionError("pairs were looked for")
+
+    monkeypatch.setattr(ensemble, "choose_pairs", never)
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.pairs_ == []
+    assert model.cv_log_loss_ < 0.005 * np.log(2)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_large_tables_with_equal_rows(n_classes, monkeypatch):
     """Penalties come from a sample of the rows; of all rows equal ones are looked at once."""

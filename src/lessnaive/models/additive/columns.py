@@ -152,7 +152,9 @@ class Inputs:
             (column.values + 0.0).view(np.uint64) if isinstance(column, Numbers) else column.codes
             for column in self.columns
         )
-        first = [self.labels] if apart is None else [self.labels, apart]
+        first: list[NDArray[Any]] = [self.labels]
+        if apart is not None:
+            first.append(apart)
         found = _equal_rows(chain(first, keys), _MOST_DISTINCT * self.n_rows)
         if found is None:
             return self, None
