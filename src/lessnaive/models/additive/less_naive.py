@@ -74,7 +74,8 @@ class LessNaiveClassifier(ScorecardClassifier):
     are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
     trees each branch of which looks at one column or pair, are added in the same way, and are used
     if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error
-    (with fewer than 100 rows, twice that).
+    (with fewer than 100 rows, twice that). Where the columns alone leave less than 0.5 % of the
+    log-loss of the class frequencies, they are not looked for.
     Everything is then written as one scorecard, in which what a pair says about one of its columns
     alone is part of the curve of that column.
 
