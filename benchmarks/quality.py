@@ -2,6 +2,7 @@
 
     python benchmarks/quality.py --out results/quality     # runs, or goes on where it stopped
     python benchmarks/quality.py --out results/quality --methods LessNaive "gradient boosting"
+    python benchmarks/quality.py --out results/rest --known docs/studies/big_table.csv  # the rest
 
 The tables are those of the manifest in the folder LESSNAIVE_DATA_HOME, with 50 to 25,000 rows (of
 fewer, some methods cannot make the folds that they choose by). Rows of classes with fewer than five
@@ -102,10 +103,16 @@ def area(probability: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([roc_auc_score(truth == c, probability[:, c]) for c in present]))
 
 
-def run(results: ResultFile, names: list[str], methods: list[str], folds: list[int]) -> None:
+def run(
+    results: ResultFile,
+    names: list[str],
+    methods: list[str],
+    folds: list[int],
+    known: set[tuple[Any, ...]],
+) -> None:
     """Measure what has not been measured yet."""
     cells = [(t, m, f) for f in folds for t in names for m in methods]
-    waiting = [cell for cell in cells if cell not in results]
+    waiting = [cell for cell in cells if cell not in results and cell not in known]
     from rich.progress import track
 
     for table, method, fold in track(waiting, description="tables x methods x folds"):
@@ -130,10 +137,19 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
     parser.add_argument("--folds", nargs="+", type=int, choices=range(FOLDS), help="these only")
     parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
+    parser.add_argument("--known", type=Path, help="CSV file of results not to be measured again")
     options = parser.parse_args()
-    results = ResultFile(options.out / "quality.jsonl", ("table", "method", "fold"))
+    key = ("table", "method", "fold")
+    results = ResultFile(options.out / "quality.jsonl", key)
+    known = pd.read_csv(options.known) if options.known else pd.DataFrame(columns=key)
     names = list(QUICK_TABLES) if options.quick else options.tables or tables(options.max_rows)
-    run(results, names, options.methods or available(), options.folds or list(range(FOLDS)))
+    run(
+        results,
+        names,
+        options.methods or available(),
+        options.folds or list(range(FOLDS)),
+        set(zip(*(known[name] for name in key), strict=True)),
+    )
 
 
 if __name__ == "__main__":
