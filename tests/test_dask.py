@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError
 from lessnaive.parts import options
-from lessnaive.parts.cluster import evened_out
+from lessnaive.parts.cluster import evened_out, shared_out
 from lessnaive.parts.engine import Kept, Parcel
 from lessnaive.parts.reading import read_part
 from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
@@ -191,6 +191,13 @@ def test_things_are_moved_from_those_who_have_more_than_their_share():
     assert evened_out({"a": "gone", "b": "x"}, sizes, {"x": 1}) == {}
     assert evened_out({}, {}, {"x": 1}) == {}
     assert evened_out({}, {}, {}) == {}
+
+
+def test_long_tasks_are_shared_out_evenly():
+    assert shared_out({"x": 1, "y": 1}, 5) == ["x", "y", "x", "y", "x"]
+    assert shared_out({"x": 3, "y": 1}, 6) == ["x", "y", "x", "x", "x", "y"]
+    assert shared_out({}, 3) == []
+    assert shared_out({"x": 2}, 0) == []
 
 
 def test_tasks_have_names_and_parts_have_sizes(client):

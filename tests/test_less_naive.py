@@ -133,6 +133,18 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
     np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
 
 
+def test_rare_columns_do_not_end_the_trees():
+    # Trees draw half of the columns, and none of those with three rows can be split: once a draw
+    # without a split ended the trees, and a fit that ended earlier than its folds had an error.
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((200, 2)), columns=["a", "b"])
+    y = (X["a"] > 0.5) ^ (X["b"] > 0.5) ^ (rng.random(200) < 0.1)
+    for j in range(10):
+        X[f"rare{j}"] = np.isin(np.arange(200), rng.choice(200, 3, replace=False)).astype(float)
+    losses = {m.name: m.log_loss for m in LessNaiveClassifier().fit(X, y).members_}
+    assert losses["trees"] < 0.8 * losses["tables"]
+
+
 def test_one_term_per_column_and_pair():
     X, y = mixed(1500)
     model = LessNaiveClassifier(pairs=4).fit(X, y)

@@ -199,6 +199,30 @@ def test_stops_when_held_out_rows_do_not_gain():
     assert model.advance(10)  # it is over
 
 
+def test_columns_that_cannot_be_split_do_not_end_it():
+    # Two of three columns have too few rows of their own: most draws have no tree to offer.
+    columns, labels = draw(400, 2)
+    rare = np.ones(400, np.uint8)
+    rare[:3] = 2
+    rules = {**RULES, "share": 0.3, "order": [0, 1, 2]}
+    model = _core.PairBoosting(
+        [columns[0], rare, rare], [12, 3, 3], [True] * 3, [], labels, 2, np.ones(400), None, **rules
+    )
+    assert not model.advance(40)
+    assert model.rounds == 40
+    assert len(np.unique(scores_of(model, 400).round(9))) > 2
+
+
+def test_nothing_to_split_is_over_when_patience_is():
+    labels = np.arange(40) % 2
+    held_out = (np.arange(40) < 20).astype(float)
+    rules = {**RULES, "order": [0]}
+    same = [np.ones(40, np.uint8)]
+    model = _core.PairBoosting(same, [2], [True], [], labels, 2, 1 - held_out, held_out, **rules)
+    assert model.advance(1000)
+    assert (model.rounds, model.best_round) == (RULES["patience"], 0)
+
+
 WRONG = {
     "a code is out of range": {"n_codes": [12, 12, 12, 12, 5]},
     "wrong number of codes": {"n_codes": [12, 12, 12, 12, 257]},

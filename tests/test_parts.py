@@ -26,8 +26,11 @@ from lessnaive.loss.weighted import training_evidence
 from lessnaive.parts.batches import local_training
 from lessnaive.parts.engine import LocalHeld, Parcel
 from lessnaive.parts.storage import Room, Store, parse_memory
+from lessnaive.parts.summing import SomeRows
 from lessnaive.table.parts import FAN_IN, BinSettings, merged
-from lessnaive.table.training import read_training
+from lessnaive.table.reading import read_table
+from lessnaive.table.schema import Schema
+from lessnaive.table.training import Training, read_training
 from parted_tables import DEFAULTS, VARIANTS, batches, cuts_of, mixed_table
 
 X, Y = mixed_table()
@@ -75,7 +78,7 @@ def test_rows_of_a_part_are_in_the_order_of_the_whole():
     weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
     training = read_training(X, Y, weights, "from_dtype")
     whole = training_evidence(scorecard, training)
-    with local_training(settings, batches(X, Y, 7, weights)(), 10**9, BinSettings()) as parts:
+    with local_training(settings, batches(X, Y, 7, weights), 10**9, BinSettings()) as parts:
         parted = training_evidence(scorecard, parts)
         for places in (np.arange(whole.rows), np.arange(3, whole.rows, 17), np.array([700])):
             one, other = whole.take(places), parted.take(places)
@@ -131,6 +134,104 @@ def test_what_does_not_fit_into_memory_is_in_files(name, tmp_path):
     assert gap(parted, whole) < 1e-9
     assert max(seen) > 1
     assert list(tmp_path.iterdir()) == []
+
+
+SUMS = {
+    "gaussian": NaiveBayes(numeric="gaussian"),
+    "shared": NaiveBayes(numeric="gaussian_shared", missing="category"),
+    "names": NaiveBayes(),
+    "poisson": NaiveBayes(numeric="poisson"),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_rows_need_no_files(name, weighted, tmp_path):
+    """Even if classes, values and kinds of columns are new in later parts."""
+    order = np.argsort(Y, kind="stable")
+    table = X.iloc[order].drop(columns=["size"] if name == "poisson" else [])
+    table["late"] = np.where(np.arange(len(Y)) < 900, None, table["count"].astype(object))
+    if name == "names":
+        table = table[["colour", "old", "late"]].assign(late=table["late"].astype("string"))
+    elif name == "poisson":
+        table = table[["count", "colour", "old"]]
+    else:
+        table = table.assign(late=table["late"].astype("float64"))
+    y, weights = Y[order], np.arange(len(Y)) % 3.0 if weighted else None
+    whole = clone(SUMS[name]).fit(table, y, weights)
+    seen = []
+    for n_parts in (2, 7, 64):
+        parted = fit_batches(
+            clone(SUMS[name]),
+            batches(table, y, n_parts, weights),
+            memory="4kB",
+            folder=tmp_path,
+            progress=lambda *_: seen.append(len(list(tmp_path.iterdir()))),
+        )
+        assert gap(parted, whole, table) < 1e-12
+        assert parted.classes_.tolist() == whole.classes_.tolist()
+        for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
+            np.testing.assert_array_equal(ours.counts, theirs.counts)
+        np.testing.assert_allclose(
+            parted.feature_importances_, whole.feature_importances_, atol=0.05
+        )
+    assert max(seen) == 0
+
+
+def test_batches_are_read_again_if_sums_are_not_enough(tmp_path):
+    """A column of numbers turns out to hold names too, or to need bins."""
+    table = pd.DataFrame({"a": [*range(50), *"uvuvuvuvuv"], "b": list("xyz") * 20}, dtype=object)
+    y = np.arange(60) % 2
+    calls = []
+
+    def parts():
+        calls.append(1)
+        for first in range(0, 60, 10):
+            own = table[first : first + 10]
+            yield own.astype({"a": "int64"}) if first < 50 else own, y[first : first + 10]
+
+    whole = NaiveBayes(numeric="gaussian").fit(table, y)
+    parted = fit_batches(NaiveBayes(numeric="gaussian"), parts, memory="100B", folder=tmp_path)
+    assert gap(parted, whole, table) == 0
+    assert len(calls) == 2
+    assert list(tmp_path.iterdir()) == []
+    once = parts()
+    with pytest.raises(TableError, match=r"'a' holds numbers in part 1 of .* and names in part 6 "):
+        fit_batches(NaiveBayes(numeric="gaussian"), lambda: once, memory="100B")
+    late = pd.DataFrame({"a": [None] * 50 + [1.5, 2.5] * 5, "b": list("xyz") * 20})
+    parted = fit_batches(NaiveBayes(), batches(late, y, 7), memory="100B")
+    assert gap(parted, NaiveBayes().fit(late, y), late) == 0
+
+
+def test_labels_of_another_type_are_an_error_while_sums_are_kept():
+    def parts():
+        yield from batches(X[["colour"]], Y, 7)()
+        yield X[["colour"]], np.arange(len(Y)) % 2
+
+    with pytest.raises(ValueError, match="y mixes strings and numbers"):
+        fit_batches(NaiveBayes(), parts, memory="1kB")
+
+
+@pytest.mark.parametrize("n_rows", [1, 19, 20, 21, 39, 40, 41, 1000])
+def test_some_rows_are_at_even_distances(n_rows):
+    cells = np.arange(n_rows, dtype=float)[:, None]
+    some = SomeRows(10)
+    for first in range(0, n_rows, 7):
+        part = cells[first : first + 7]
+        labels = np.zeros(len(part), dtype=np.uint8)
+        some.add(
+            Training(
+                read_table(part),
+                Schema.of(read_table(part), "from_dtype"),
+                np.arange(2),
+                labels,
+                None,
+            )
+        )
+    kept = np.concatenate([part.table.columns[0].numbers() for part in some.parts])
+    step = 1 if n_rows <= 20 else int(kept[1])
+    assert np.array_equal(kept, np.arange(0, n_rows, step))
+    assert min(n_rows, 10) <= len(kept) <= 20
 
 
 def test_files_are_gone_after_an_error(tmp_path):

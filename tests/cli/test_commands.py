@@ -124,6 +124,19 @@ def test_show_keeps_the_order_of_values(well):
     assert [line.split()[0] for line in well("show", "m.json").splitlines()[-3:]] == ["a", "b", "c"]
 
 
+def test_show_lists_values_without_rows_only_if_asked(well):
+    table = pd.DataFrame({"rate": [1, 2, 3, 4, 5] * 20, "y": [0, 0, 0, 1, 1] * 20})
+    table.to_csv("t.csv", index=False)
+    well("fit", "t.csv", "--target", "y", "-o", "m.json")
+
+    def rows(*options):
+        lines = well("show", "m.json", *options).split("\nrate  ")[-1].splitlines()[1:]
+        return [int(line.split()[-3]) for line in lines if line.endswith(tuple("0123456789"))]
+
+    assert rows() == [20] * 5
+    assert 0 in rows("--all")
+
+
 def test_show_cuts_long_tables(well):
     table = pd.DataFrame({"word": [f"w{i % 30}" for i in range(300)]})
     table["y"] = [f"class{i % 12:02}" for i in range(300)]

@@ -100,11 +100,9 @@ double PairBoosting::held_out_loss() const {
 bool PairBoosting::advance(int rounds) {
     for (int r = 0; r < rounds && !over_; ++r) {
         const int round = this->rounds() + 1;
-        bool grown = false;
         for (int output = 0; output < outputs_; ++output) {
             look(output, sums_);
             for (TreeLeaf leaf : grower_.grow(sums_)) {
-                grown = true;
                 leaf.value *= rules_.rate;
                 for (int64_t i = leaf.begin; i < leaf.end; ++i)
                     scores_[int64_t{grower_.rows()[i]} * outputs_ + output] += leaf.value;
@@ -112,10 +110,6 @@ bool PairBoosting::advance(int rounds) {
                     scores_[int64_t{grower_.held_out()[i]} * outputs_ + output] += leaf.value;
                 leaves_.push_back({leaf, round, output});
             }
-        }
-        if (!grown) {
-            over_ = true;
-            break;
         }
         probabilities();
         losses_.push_back(held_out_loss());

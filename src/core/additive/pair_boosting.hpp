@@ -26,8 +26,9 @@ class PairBoosting {
     PairBoosting(const PairBoosting&) = delete;
     PairBoosting& operator=(const PairBoosting&) = delete;
 
-    // Adds up to this many rounds. Returns whether it is over: nothing is left to gain, or the loss
-    // of the held-out rows has not fallen for long.
+    // Adds this many rounds, fewer if it is over before: the loss of the held-out rows has not
+    // fallen for long. Returns whether it is. A round whose columns cannot be split adds nothing,
+    // and is no reason to stop: the next one draws others.
     bool advance(int rounds);
 
     int outputs() const { return outputs_; }

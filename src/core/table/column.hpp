@@ -94,8 +94,15 @@ inline void gather_numbers(const Column& column, int64_t first, const int32_t* o
                            double* out) {
     dispatch(column.dtype, [&](auto type) {
         using T = decltype(type);
-        for (int k = 0; k < count; ++k)
-            out[k] = static_cast<double>(cell<T>(column, first + order[k]));
+        const char* data = column.data + first * column.stride;
+        const auto look = [&](auto stride) {
+            for (int k = 0; k < count; ++k)
+                out[k] = static_cast<double>(load<T>(data + order[k] * stride));
+        };
+        if (column.stride == static_cast<int64_t>(sizeof(T)))
+            look(std::integral_constant<int64_t, sizeof(T)>{});
+        else
+            look(column.stride);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "base/simd.hpp"
 
 namespace lessnaive {
 namespace {
@@ -52,15 +53,56 @@ Sums deviations(const double* x, const double* w, int count, double reference, d
     return {total(weight), total(first), total(second)};
 }
 
+// The sum of x - reference; what is not a number makes it none.
+LESSNAIVE_WIDE double plain_sum(const double* x, int count, double reference) {
+    double sum[kLanes] = {};
+    int k = 0;
+    for (; k + kLanes <= count; k += kLanes)
+        for (int lane = 0; lane < kLanes; ++lane) sum[lane] += x[k + lane] - reference;
+    for (; k < count; ++k) sum[0] += x[k] - reference;
+    return total(sum);
+}
+
+// Sums of 1, d and d^2 over rows that all have a value; what is not a number makes these none.
+LESSNAIVE_WIDE Sums plain_deviations(const double* x, int count, double reference, double shift) {
+    double first[kLanes] = {}, second[kLanes] = {};
+    int k = 0;
+    for (; k + kLanes <= count; k += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const double d = (x[k + lane] - reference) - shift;
+            first[lane] += d;
+            second[lane] += d * d;
+        }
+    }
+    for (; k < count; ++k) {
+        const double d = (x[k] - reference) - shift;
+        first[0] += d;
+        second[0] += d * d;
+    }
+    return {static_cast<double>(count), total(first), total(second)};
+}
+
+// The moments of values of which the deviations from about their mean are known.
+Moments around(double reference, double shift, const Sums& about_mean) {
+    Moments out;
+    out.weight = about_mean.weight;
+    const double rest = about_mean.first / out.weight;
+    out.mean = reference;
+    add_exactly(out.mean, out.mean_low, shift);
+    add_exactly(out.mean, out.mean_low, rest);
+    out.squares = about_mean.second - rest * about_mean.first;
+    return out;
+}
+
 // The values of one class in one block: a first sweep finds the mean, a second one the squared
 // deviations from it; the block is in the innermost cache for both.
 template <bool weighted>
 Moments block_moments(const double* x, const double* w, int count, double reference) {
     Moments out;
-    double all = static_cast<double>(count);
-    if (weighted) {
-        all = 0;
-        for (int k = 0; k < count; ++k) all += w[k];
+    if (!weighted) {
+        const double shift = plain_sum(x, count, reference) / count;
+        if (shift == shift)  // else values are missing
+            return around(reference, shift, plain_deviations(x, count, reference, shift));
     }
     const Sums about_reference = deviations<weighted>(x, w, count, reference, 0.0);
     out.weight = about_reference.weight;
@@ -68,16 +110,13 @@ Moments block_moments(const double* x, const double* w, int count, double refere
         for (int k = 0; k < count; ++k)
             if (x[k] != x[k]) out.missing += w[k];
     } else {
-        out.missing = all - out.weight;
+        out.missing = count - out.weight;
     }
     if (out.weight == 0) return out;
     const double shift = about_reference.first / out.weight;
-    const Sums about_mean = deviations<weighted>(x, w, count, reference, shift);
-    const double rest = about_mean.first / out.weight;
-    out.mean = reference;
-    add_exactly(out.mean, out.mean_low, shift);
-    add_exactly(out.mean, out.mean_low, rest);
-    out.squares = about_mean.second - rest * about_mean.first;
+    const double missing = out.missing;
+    out = around(reference, shift, deviations<weighted>(x, w, count, reference, shift));
+    out.missing = missing;
     return out;
 }
 

@@ -17,6 +17,7 @@ from lessnaive.table import encode_labels
 from lessnaive.validation.cross_validation import (
     Fold,
     Rows,
+    Summary,
     cross_validate,
     progress,
     split_rows,
@@ -24,7 +25,7 @@ from lessnaive.validation.cross_validation import (
 )
 from lessnaive.validation.predictions import METRICS, Predictions
 
-__all__ = ["Evaluation", "evaluate", "is_worse"]
+__all__ = ["Evaluation", "evaluate", "excess"]
 
 Floats = NDArray[np.float64]
 
@@ -46,13 +47,11 @@ class Evaluation:
     unknown: int
 
 
-def is_worse(evaluation: Evaluation) -> bool:
-    """Whether the model has a higher log-loss than the baseline, that is worse than nothing."""
+def excess(evaluation: Evaluation) -> Summary:
+    """Return how far the log-loss of the model is above that of the baseline, with its error."""
     place = [metric.name for metric in METRICS].index("log-loss")
-    model, baseline = (
-        summarize(values[:, place])[0] for values in (evaluation.model, evaluation.baseline)
-    )
-    return bool(model > baseline)
+    with np.errstate(invalid="ignore"):  # an infinite loss has no error
+        return summarize(evaluation.model[:, place] - evaluation.baseline[:, place])
 
 
 def evaluate(

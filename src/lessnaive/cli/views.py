@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from lessnaive.cli.by_class import Line, most_probable, show_by_class
 from lessnaive.cli.display import Display, bar, counted, percent, printable, signed
-from lessnaive.cli.evaluation import Evaluation, is_worse
+from lessnaive.cli.evaluation import Evaluation, excess
 from lessnaive.cli.importance import centered, strength
 from lessnaive.scorecard import Contributions, Scorecard
 from lessnaive.scorecard.terms import GROUPS, TermRow
@@ -59,12 +59,16 @@ def show_evaluation(
             "counted as wrong, left out of the log-loss",
             "dim",
         )
-    if is_worse(evaluation):
+    above, error = excess(evaluation)
+    if above > 0:
         display.line()
-        display.line(
-            f"{model_name} is worse than knowing nothing: its log-loss is above that of the "
-            f"baseline. {advice}"
+        # Less than its error may be chance: other folds might say the opposite.
+        told = (
+            "no better than knowing nothing: its log-loss is not below that of the baseline."
+            if above <= error
+            else "worse than knowing nothing: its log-loss is above that of the baseline."
         )
+        display.line(f"{model_name} is {told} {advice}")
 
 
 def show_model(
@@ -244,9 +248,12 @@ def _term_lines(
     scores = [row.scores if row.is_difference else row.scores - mean for row in rows]
     said = zip(rows, scores, strict=True)
     weights = [row.counts.sum() * strength(own, compared) for row, own in said]
-    most = len(rows) if every_value else _MOST_VALUES
-    strongest = np.argsort(-np.array(weights), kind="stable")[:most]
-    for place in sorted(strongest.tolist()):
+    strongest = np.argsort(-np.array(weights), kind="stable").tolist()
+    if not every_value:
+        # Nobody asks first for what no row has.
+        seen = [place for place in strongest if rows[place].counts.sum() > 0]
+        strongest = (seen or strongest)[:_MOST_VALUES]
+    for place in sorted(strongest):
         row = rows[place]
         labels = [printable(row.label, 50), f"{row.counts.sum():,.6g}"]
         lines.append(Line(labels, _signed(centered(scores[place], compared))))

@@ -21,6 +21,7 @@ from lessnaive.likelihood.base import (
     AdditiveStatistics,
     ColumnStatistics,
     LikelihoodSettings,
+    spread_classes,
     update_all,
 )
 from lessnaive.likelihood.bernoulli import broadcast_beta
@@ -30,6 +31,7 @@ from lessnaive.likelihood.gaussian import ValueMoments
 from lessnaive.likelihood.registry import NUMERIC_LIKELIHOODS
 from lessnaive.scorecard import Scorecard
 from lessnaive.table import Kind, Schema
+from lessnaive.table.parts import SummedTraining
 from lessnaive.table.training import Training, warn_of_empty
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ __all__ = [
     "EvidenceSettings",
     "LearnedNaiveBayes",
     "NaiveBayesStatistics",
+    "RowCounts",
+    "RowSum",
     "check_priors",
     "count_table",
     "learn_naive_bayes",
@@ -187,7 +191,10 @@ class NaiveBayesStatistics:
 
 
 def count_table(
-    settings: EvidenceSettings, training: Training | PartedTraining, *, allow_empty: bool = False
+    settings: EvidenceSettings,
+    training: Training | PartedTraining | SummedTraining,
+    *,
+    allow_empty: bool = False,
 ) -> NaiveBayesStatistics:
     """Count what the settings ask for, having found bins and groups where they ask for these.
 
@@ -195,8 +202,8 @@ def count_table(
     ----------
     settings : EvidenceSettings
         Which likelihood each kind of column has.
-    training : Training or PartedTraining
-        The rows.
+    training : Training, PartedTraining or SummedTraining
+        The rows, or their :class:`RowSum`.
     allow_empty : bool, default=False
         Whether columns without a single value are passed over in silence; otherwise one warning
         names them all, and it is an error if no column has any. They say nothing.
@@ -206,18 +213,23 @@ def count_table(
     NaiveBayesStatistics
     """
     schema = training.schema
-    binnings = _binnings(settings, training)
-    places = [j for j in range(len(schema)) if j not in binnings]
-    class_count, counted = training.total(partial(_count_rows, settings, places), _merged)
-    others = dict(zip(places, counted, strict=True))
+    if isinstance(training, SummedTraining):
+        binnings, counted = {}, cast(RowCounts, training.sums)
+    else:
+        binnings = _binnings(settings, training)
+        places = [j for j in range(len(schema)) if j not in binnings]
+        counted = training.total(partial(_count_rows, settings, places), _merged)
+    others = dict(
+        zip((j for j in range(len(schema)) if j not in binnings), counted.columns, strict=True)
+    )
     if not allow_empty:
         names = [schema.names[j] for j, column in others.items() if not column.has_values()]
         warn_of_empty(names, len(schema))
-    pooled = _pooled(settings, training, others)
-    columns: list[ColumnStatistics] = [
-        binnings[j] if j in binnings else pooled[j] for j in range(len(schema))
-    ]
-    return NaiveBayesStatistics(schema, training.classes, class_count, columns)
+    pooled: Mapping[int, ColumnStatistics] = others
+    if settings.min_count > 1 and not isinstance(training, SummedTraining):
+        pooled = _pooled(settings, training, others)
+    columns = [binnings[j] if j in binnings else pooled[j] for j in range(len(schema))]
+    return NaiveBayesStatistics(schema, training.classes, counted.class_count, columns)
 
 
 def _pooled(
@@ -225,13 +237,11 @@ def _pooled(
     training: Training | PartedTraining,
     columns: Mapping[int, AdditiveStatistics],
 ) -> Mapping[int, ColumnStatistics]:
-    """Return the statistics with rare values as one, if the settings ask for that.
+    """Return the statistics with rare values as one.
 
     A row of weight 2 counts as two rows. Where all weigh less than 1 the heaviest one is the unit,
     so that it does not matter what weights add up to.
     """
-    if settings.min_count == 1:
-        return columns
     least = settings.min_count * min(1.0, training.total(_heaviest, max))
     return {
         j: pool_rare_values(column, least, use_missing=settings.counts_missing)
@@ -245,9 +255,36 @@ def _heaviest(training: Training) -> float:
     return 1.0 if training.weights is None else float(training.weights.max(initial=0.0))
 
 
-def _count_rows(
-    settings: EvidenceSettings, places: Sequence[int], training: Training
-) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
+class RowCounts(NamedTuple):
+    """What is counted of some rows.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+        The classes, sorted.
+    class_count : array of shape (n_classes,)
+        Weight of the rows of each class.
+    columns : list of AdditiveStatistics
+        The statistics of some columns that have no bins.
+    """
+
+    classes: NDArray[Any]
+    class_count: NDArray[np.float64]
+    columns: list[AdditiveStatistics]
+
+    def among(self, classes: NDArray[Any]) -> RowCounts:
+        """Return the counts with more classes."""
+        if self.classes.tolist() == classes.tolist():
+            return self
+        place = {label: i for i, label in enumerate(classes.tolist())}
+        places = np.array([place[label] for label in self.classes.tolist()], dtype=np.int64)
+        for column in self.columns:
+            cast(Any, column).spread_classes(places, len(classes))
+        class_count = spread_classes(self.class_count, places, len(classes))
+        return RowCounts(classes, class_count, self.columns)
+
+
+def _count_rows(settings: EvidenceSettings, places: Sequence[int], training: Training) -> RowCounts:
     """Return the class counts of rows, and the statistics of some columns that have no bins."""
     n_classes, rows = len(training.classes), (training.labels, training.weights)
     columns = [_empty(training.schema, j, n_classes, settings) for j in places]
@@ -255,16 +292,72 @@ def _count_rows(
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
     _core.count([everything], [0], *rows, [class_count])
-    return class_count[0], columns
+    return RowCounts(training.classes, class_count[0], columns)
 
 
-def _merged(
-    one: tuple[NDArray[np.float64], list[AdditiveStatistics]],
-    other: tuple[NDArray[np.float64], list[AdditiveStatistics]],
-) -> tuple[NDArray[np.float64], list[AdditiveStatistics]]:
-    for column, more in zip(one[1], other[1], strict=True):
+def _merged(one: RowCounts, other: RowCounts) -> RowCounts:
+    for column, more in zip(one.columns, other.columns, strict=True):
         column.merge(more)
-    return one[0] + other[0], one[1]
+    return one._replace(class_count=one.class_count + other.class_count)
+
+
+class RowSum:
+    """All that naive Bayes without bins wants of rows, summed up before all of them are known.
+
+    Parts may have other classes, and columns without values.
+
+    Parameters
+    ----------
+    settings : EvidenceSettings
+        What is counted.
+    """
+
+    def __init__(self, settings: EvidenceSettings) -> None:
+        self._settings = settings
+
+    def is_enough(self, schema: Schema) -> bool:
+        """Whether nothing else is wanted of rows with such columns."""
+        settings = self._settings
+        curve = NUMERIC_LIKELIHOODS.get(settings.numeric)
+        numbers, names = not all(schema.categorical), any(schema.categorical)
+        return (
+            settings.min_count == 1
+            and not (numbers and (curve is None or not curve.can_go_on))
+            and not (names and settings.categorical == "modl")
+        )
+
+    def of(self, training: Training) -> RowCounts:
+        """Return the sum over some rows."""
+        return _count_rows(self._settings, range(len(training.schema)), training)
+
+    @staticmethod
+    def merge(one: RowCounts, other: RowCounts) -> RowCounts:
+        """Return the sum over the rows of both; a column may be of another kind without values."""
+        classes = one.classes
+        if classes.tolist() != other.classes.tolist():
+            classes = np.unique(np.concatenate([classes, other.classes]))
+        one, other = one.among(classes), other.among(classes)
+        both = zip(one.columns, other.columns, strict=True)
+        columns = [_merged_column(column, more) for column, more in both]
+        return RowCounts(classes, one.class_count + other.class_count, columns)
+
+    def finish(self, sums: RowCounts, schema: Schema, classes: NDArray[Any]) -> RowCounts:
+        """Return the sum over all rows, once it is known what the columns are."""
+        columns = [_empty(schema, j, len(classes), self._settings) for j in range(len(schema))]
+        own = sums.among(classes)
+        columns = [_merged_column(*pair) for pair in zip(columns, own.columns, strict=True)]
+        return RowCounts(classes, own.class_count, columns)
+
+
+def _merged_column(one: AdditiveStatistics, other: AdditiveStatistics) -> AdditiveStatistics:
+    """Return the statistics of the rows of both, of the kind of the one that has values."""
+    if type(one) is not type(other):
+        if other.has_values():
+            one, other = other, one
+        cast(Any, one).add_missing(cast(Any, other).missing)
+        return one
+    one.merge(other)
+    return one
 
 
 def _binnings(
@@ -305,7 +398,7 @@ class LearnedNaiveBayes(NamedTuple):
 
 def learn_naive_bayes(
     settings: EvidenceSettings,
-    training: Training | PartedTraining,
+    training: Training | PartedTraining | SummedTraining,
     model: str,
     *,
     allow_empty: bool = False,
@@ -316,8 +409,8 @@ def learn_naive_bayes(
     ----------
     settings : EvidenceSettings
         How.
-    training : Training or PartedTraining
-        The rows.
+    training : Training, PartedTraining or SummedTraining
+        The rows, or their :class:`RowSum`.
     model : str
         The name of the model that the scorecard is for.
     allow_empty : bool, default=False

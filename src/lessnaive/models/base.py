@@ -20,8 +20,8 @@ from lessnaive.table import Schema
 from lessnaive.table.training import read_training
 
 if TYPE_CHECKING:
+    from lessnaive.evidence.naive_bayes import RowSum
     from lessnaive.scorecard.recoding import TableRecoding
-    from lessnaive.table.parts import PartedTraining
 
 __all__ = [
     "OneBlasThread",
@@ -206,15 +206,17 @@ class ScorecardClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @fitting
-    def _fit_parts(self, training: PartedTraining) -> Self:
-        """Fit the model to a table in parts."""
+    def _fit_parts(self, training: Any) -> Self:
+        """Fit the model to a table in parts, or to the sum over rows that it asked for."""
         self._learn(training)
         if not all(term.is_counted for term in self.scorecard_.terms):
-            n_rows = training.n_rows
-            rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_OBSERVED)).astype(np.intp)
-            some = training.take(rows)
-            self.scorecard_.observe(some.table.columns, len(rows), some.weights)
+            some = training.sample(MOST_OBSERVED)
+            self.scorecard_.observe(some.table.columns, len(some.labels), some.weights)
         return self
+
+    def _sum_over_rows(self) -> RowSum | None:
+        """Return the only thing that the model wants of rows in parts, if it is a sum over them."""
+        return None
 
     @property
     def scorecard_(self) -> Scorecard:

@@ -15,6 +15,7 @@ from lessnaive._sklearn import check_parameters
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
+    RowSum,
     learn_naive_bayes,
     log_prior,
 )
@@ -150,6 +151,9 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
     max_values: int | None = 1000
     forgetting: float = 1.0
     refresh: float = 1.25
+
+    def _sum_over_rows(self) -> RowSum:
+        return RowSum(EvidenceSettings.of(self))
 
     def _learn(self, training: Training) -> None:
         scorecard, statistics = learn_naive_bayes(

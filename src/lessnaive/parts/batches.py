@@ -9,11 +9,14 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lessnaive.evidence.naive_bayes import RowSum
+from lessnaive.exceptions import TableError
 from lessnaive.parts.engine import LocalHeld, Progress, no_progress
 from lessnaive.parts.options import read_bins
-from lessnaive.parts.reading import agree, facts_of, finish, read_part
+from lessnaive.parts.reading import PartFacts, RawPart, agree, facts_of, finish, read_part
 from lessnaive.parts.storage import Room, Store, parse_memory
-from lessnaive.table.parts import BinSettings, PartedTraining
+from lessnaive.parts.summing import NotEnoughError, SumsOfParts
+from lessnaive.table.parts import BinSettings, PartedTraining, SummedTraining
 
 __all__ = ["fit_batches", "local_training"]
 
@@ -27,7 +30,9 @@ class LearnsFromParts(Protocol):
 
     def _weight_of_classes(self) -> Any: ...
 
-    def _fit_parts(self, training: PartedTraining) -> Any: ...
+    def _sum_over_rows(self) -> RowSum | None: ...
+
+    def _fit_parts(self, training: PartedTraining | SummedTraining) -> Any: ...
 
 
 Model = TypeVar("Model", bound=LearnsFromParts)
@@ -49,6 +54,8 @@ def fit_batches(
     compact form, codes for categories and plain numbers; what exceeds a quarter of `memory` goes to
     a temporary file that is mapped into memory. What a solver passes over again and again, codes of
     a byte or two, may take up to half of `memory`; of the rest it is made anew in each pass.
+    Naive Bayes without bins needs no more than sums over the rows: if these do not fit into a
+    quarter of `memory`, they are summed up as they come, and nothing is written.
 
     Parameters
     ----------
@@ -57,7 +64,9 @@ def fit_batches(
         LessNaiveClassifier; the latter needs all columns in memory.
     iterator_factory : callable
         Returns an iterator of batches, each a tuple (X, y) or (X, y, sample_weight) of what ``fit``
-        takes, or (X, y, sample_weight, name) with a name for errors. It is called once.
+        takes, or (X, y, sample_weight, name) with a name for errors. It is called once; a second
+        time only if there are more batches than fit into memory, of which no more than sums were
+        kept, and a later one shows that a column of numbers holds names too.
     memory : int or str, default="2GB"
         About how many bytes may be used; batches themselves, which should be far smaller, come on
         top.
@@ -97,7 +106,7 @@ def fit_batches(
     model._check_parts()
     how = read_bins(bins, summary_size)
     size = parse_memory(memory)
-    with local_training(model, iterator_factory(), size, how, folder, progress) as training:
+    with local_training(model, iterator_factory, size, how, folder, progress) as training:
         model._fit_parts(training)
     return model
 
@@ -119,20 +128,23 @@ def _check(model: Any, iterator_factory: Any) -> None:
 @contextmanager
 def local_training(
     model: LearnsFromParts,
-    batches: Iterable[tuple[Any, ...]],
+    batches: Callable[[], Iterable[tuple[Any, ...]]],
     memory: int,
     bins: BinSettings,
     folder: str | os.PathLike[str] | None = None,
     progress: Progress = no_progress,
-) -> Iterator[PartedTraining]:
+) -> Iterator[PartedTraining | SummedTraining]:
     """Read batches into parts, which are there until the end of the context.
+
+    If they do not fit into memory, and all that the model wants of them is one sum, only that is
+    kept.
 
     Parameters
     ----------
     model : classifier
         Its parameters say which columns are categorical and what classes weigh.
-    batches : iterable of tuple
-        As for :func:`fit_batches`.
+    batches : callable
+        Returns an iterator of tuples, as for :func:`fit_batches`.
     memory : int
         Bytes that may be used.
     bins, folder, progress
@@ -140,20 +152,29 @@ def local_training(
 
     Yields
     ------
-    PartedTraining
+    PartedTraining or SummedTraining
     """
-    categorical = model.categorical_features
+    categorical, class_weight = model.categorical_features, model._weight_of_classes()
+    wanted = model._sum_over_rows() if class_weight is None else None
     with Store(Room(memory // 4), folder) as store:
-        parts, facts, n_rows = [], [], 0
-        for number, batch in enumerate(batches):
-            part = read_part(number, batch, categorical)
-            facts.append(facts_of(part))
-            if len(part.labels):
-                parts.append(part.stored(store.keep(part.arrays)))
-            n_rows += len(part.labels)
-            progress("rows", n_rows, 0)
-        agreement = agree(facts, categorical, model._weight_of_classes())
-        rows = [finish(agreement, part) for part in parts]
+        found = _Parts(store, categorical, memory, wanted)
+        try:
+            found.read(batches(), progress)
+        except NotEnoughError as reason:
+            n_rows = found.n_rows
+            found = _Parts(store, categorical, memory, None)
+            found.read(batches(), progress)
+            if found.n_rows < n_rows:
+                raise TableError(
+                    f"{reason} For that all batches have to be read again, but the second time "
+                    "iterator_factory returned fewer of them: let it return a new iterator each "
+                    "time, allow more memory, or convert the column."
+                ) from None
+        agreement = agree(found.facts, categorical, class_weight)
+        if found.sums is not None:
+            yield found.sums.training(agreement)
+            return
+        rows = [finish(agreement, part) for part in found.parts]
         yield PartedTraining(
             LocalHeld(rows, Room(memory // 2), progress),
             agreement.schema,
@@ -162,3 +183,52 @@ def local_training(
             bins,
             memory,
         )
+
+
+class _Parts:
+    """What is kept of batches: the rows, or the sum over them if they do not fit into memory.
+
+    Parameters
+    ----------
+    store : Store
+        Where rows are kept.
+    categorical : object
+        The parameter ``categorical_features`` of the model.
+    memory : int
+        Bytes that may be used.
+    wanted : RowSum or None
+        The sum that the model wants, if that is all.
+    """
+
+    def __init__(self, store: Store, categorical: Any, memory: int, wanted: RowSum | None) -> None:
+        self._store, self._categorical, self._memory = store, categorical, memory
+        self._wanted = wanted
+        self.parts: list[RawPart] = []
+        self.facts: list[PartFacts] = []
+        self.sums: SumsOfParts | None = None
+        self.n_rows = 0
+
+    def read(self, batches: Iterable[tuple[Any, ...]], progress: Progress) -> None:
+        """Read all batches."""
+        for number, batch in enumerate(batches):
+            part = read_part(number, batch, self._categorical)
+            self.facts.append(facts_of(part))
+            self.n_rows += len(part.labels)
+            if len(part.labels):
+                self._add(part, self.facts[-1])
+            progress("rows", self.n_rows, 0)
+
+    def _add(self, part: RawPart, facts: PartFacts) -> None:
+        if self._wanted is not None and not self._store.has_room(part.arrays):
+            first = SumsOfParts(self._wanted, self._categorical, self._memory)
+            if all(map(first.has_enough, self.facts)):
+                self.sums = first
+                known = [own for own in self.facts if own.n_rows]
+                for kept, own in zip(self.parts, known[:-1], strict=True):
+                    self.sums.add(kept, own)
+                self.parts.clear()
+            self._wanted = None
+        if self.sums is not None:
+            self.sums.add(part, facts)
+        else:
+            self.parts.append(part.stored(self._store.keep(part.arrays)))

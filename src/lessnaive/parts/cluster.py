@@ -19,7 +19,7 @@ from lessnaive.parts.engine import Kept, Parcel, got
 from lessnaive.parts.options import PartOptions
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Cluster", "ClusterHeld", "evened_out"]
+__all__ = ["Cluster", "ClusterHeld", "evened_out", "shared_out"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -228,6 +228,16 @@ class Cluster:
                 out[i] = self.submit(_itself, future, **there)
         return out
 
+    def in_turn(self, n_tasks: int) -> list[dict[str, Any]]:
+        """Return where long tasks had best be, for :meth:`submit`: as many on each worker.
+
+        (By itself Dask often gives one of two workers six of ten, and the other four.)
+        """
+        workers = shared_out(self._ask("ncores") or {}, n_tasks)
+        return [{"workers": [worker], "allow_other_workers": True} for worker in workers] or [
+            {} for _ in range(n_tasks)
+        ]
+
     def _address(self) -> str:
         scheduler = getattr(self.client, "scheduler", None)
         return str(getattr(scheduler, "address", None) or self.client._start_arg)
@@ -275,7 +285,10 @@ class ClusterHeld(Held[T]):
     def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
         """Bring the pieces of all of them to one worker, kind by kind, and finish them there."""
         last = self._cluster.shipped(finish)
-        finished = [self._cluster.submit(_finish, last, self._applied(piece)) for piece in pieces]
+        finished = [
+            self._cluster.submit(_finish, last, self._applied(piece), **where)
+            for piece, where in zip(pieces, self._cluster.in_turn(len(pieces)), strict=True)
+        ]
         return self._cluster.results(finished, "columns") if finished else []
 
     def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
@@ -302,6 +315,26 @@ def _words_of(function: Callable[..., Any]) -> str:
     """
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__name__", type(inner).__name__)).strip("_").replace("_", "-")
+
+
+def shared_out(threads: Mapping[str, int], n_tasks: int) -> list[str]:
+    """Give each of several tasks a worker, in turn.
+
+    Parameters
+    ----------
+    threads : mapping of str to int
+        How many threads each worker has: so many turns it gets before all have had theirs.
+    n_tasks : int
+        The number of tasks.
+
+    Returns
+    -------
+    list of str
+        Empty if there are no workers.
+    """
+    rounds = range(max(threads.values(), default=0))
+    turns = [worker for turn in rounds for worker in threads if threads[worker] > turn]
+    return [turns[i % len(turns)] for i in range(n_tasks)] if turns else []
 
 
 def evened_out(

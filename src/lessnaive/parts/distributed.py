@@ -63,9 +63,12 @@ def fit_delayed(model: Any, parts: Sequence[Any]) -> Any:
     options = current_options()
     client = _client()
     if client is None:
-        batches = _computed(parts)
         with local_training(
-            model, batches, options.memory, options.bins, progress=options.progress
+            model,
+            partial(_computed, parts),
+            options.memory,
+            options.bins,
+            progress=options.progress,
         ) as training:
             return model._fit_parts(training)
     cluster = Cluster(client, options)
@@ -122,7 +125,7 @@ def _training(
 
 
 def _read(number: int, part: Parcel[tuple[Any, ...]], categorical: Any) -> Parcel[RawPart]:
-    return Parcel(read_part(number, part.content, categorical))
+    return Parcel(read_part(number, part.content, categorical).alone())
 
 
 def _agreed(

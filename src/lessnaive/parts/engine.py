@@ -12,7 +12,7 @@ import numpy as np
 from lessnaive.parts.storage import Room
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Kept", "LocalHeld", "Parcel", "Progress", "got", "n_bytes", "no_progress"]
+__all__ = ["Kept", "LocalHeld", "Parcel", "Progress", "Tree", "got", "n_bytes", "no_progress"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -167,17 +167,11 @@ class LocalHeld(Held[T]):
 
     def total(self, function: Callable[[T], S], merge: Callable[[S, S], S]) -> S:
         """Return a value of each of them, merged in a tree."""
-        levels: list[list[S]] = [[]]
+        tree = Tree(merge)
         for place, thing in enumerate(self._things, start=1):
-            _push(levels, 0, function(got(thing)), merge)
+            tree.push(function(got(thing)))
             self._progress("parts", place, len(self._things))
-        level = 0
-        while level < len(levels) - 1 or len(levels[level]) > 1:
-            waiting, levels[level] = levels[level], []
-            if waiting:
-                _push(levels, level + 1, merged(merge, waiting), merge)
-            level += 1
-        return levels[level][0]
+        return tree.top()
 
     def each(self, function: Callable[[T], S]) -> list[S]:
         """Return a small value of each of them."""
@@ -199,10 +193,35 @@ class LocalHeld(Held[T]):
         return LocalHeld(made, self._room, self._progress)
 
 
-def _push(levels: list[list[S]], level: int, value: S, merge: Callable[[S, S], S]) -> None:
-    if level == len(levels):
-        levels.append([])
-    levels[level].append(value)
-    if len(levels[level]) == FAN_IN:
-        full, levels[level] = levels[level], []
-        _push(levels, level + 1, merged(merge, full), merge)
+class Tree(Generic[S]):
+    """Values merged as they come, in a tree that their number says all about.
+
+    Parameters
+    ----------
+    merge : callable
+        From two values to one.
+    """
+
+    def __init__(self, merge: Callable[[S, S], S]) -> None:
+        self._merge = merge
+        self._levels: list[list[S]] = [[]]
+
+    def push(self, value: S, level: int = 0) -> None:
+        """Add the next value."""
+        levels = self._levels
+        if level == len(levels):
+            levels.append([])
+        levels[level].append(value)
+        if len(levels[level]) == FAN_IN:
+            full, levels[level] = levels[level], []
+            self.push(merged(self._merge, full), level + 1)
+
+    def top(self) -> S:
+        """Return all of them merged, of which there is at least one."""
+        levels, level = self._levels, 0
+        while level < len(levels) - 1 or len(levels[level]) > 1:
+            waiting, levels[level] = levels[level], []
+            if waiting:
+                self.push(merged(self._merge, waiting), level + 1)
+            level += 1
+        return levels[level][0]

@@ -9,15 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.exceptions import TableError
 from lessnaive.table.class_weight import class_factors
 from lessnaive.table.objects import Kind
 from lessnaive.table.reading import Table, read_table
 from lessnaive.table.schema import Schema, categorical_columns, is_empty
-from lessnaive.table.stored import InMemory, Stored, StoredColumn, store_column
+from lessnaive.table.stored import InMemory, Stored, StoredColumn, owned, store_column
 from lessnaive.table.training import Training, encode_labels, read_weights
 
-__all__ = ["Agreement", "PartFacts", "RawPart", "agree", "facts_of", "finish", "read_part"]
+__all__ = [
+    "Agreement",
+    "PartFacts",
+    "RawPart",
+    "agree",
+    "agree_on_columns",
+    "facts_of",
+    "finish",
+    "read_part",
+]
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +82,11 @@ class RawPart:
             for column, values in zip(self.columns, places, strict=True)
         ]
         return replace(self, columns=columns, arrays=[])
+
+    def alone(self) -> RawPart:
+        """Return the part with arrays that are parts of nothing else."""
+        arrays = [owned(array) for array in self.arrays]
+        return replace(self.stored([InMemory(array) for array in arrays]), arrays=arrays)
 
 
 class ColumnFacts(NamedTuple):
@@ -177,16 +192,17 @@ def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, 
 def facts_of(part: RawPart) -> PartFacts:
     """Return what others need to know of a part."""
     columns = [ColumnFacts(c.name, c.kind, c.declared_categorical) for c in part.columns]
-    there = part.labels if part.weights is None else part.labels[part.weights > 0]
-    weights = None if part.weights is None else part.weights[part.weights > 0]
-    found = np.bincount(there, weights, minlength=len(part.classes)).astype(np.float64)
+    found = np.zeros((1, len(part.classes)))
+    if len(part.classes):
+        everything = np.broadcast_to(np.uint8(0), len(part.labels))
+        _core.count([everything], [0], part.labels, part.weights, [found])
     return PartFacts(
         part.name,
         len(part.labels),
         part.named,
         columns,
         part.classes,
-        found[: len(part.classes)],
+        found[0],
         part.weights is not None,
     )
 
@@ -211,16 +227,20 @@ def agree(facts: Sequence[PartFacts], categorical_features: Any, class_weight: A
             "Found array with 0 sample(s) while a minimum of 1 is required: none of the "
             f"{len(facts)} parts of the table has rows."
         )
-    first = there[0]
-    columns = [_agreed(first, j, there) for j in range(len(first.columns))]
-    table = Table(list(columns), 1, first.named)
-    schema = Schema.of(table, categorical_features)
+    schema = agree_on_columns(there, categorical_features)
     classes, totals = _classes(there)
     factors = None
     if class_weight is not None:
         factors = class_factors(totals, class_weight, classes, np.arange(len(classes)))
     weighted = any(fact.weighted for fact in there) or factors is not None
     return Agreement(schema, classes, factors, weighted)
+
+
+def agree_on_columns(facts: Sequence[PartFacts], categorical_features: Any) -> Schema:
+    """Return the columns of all parts, which have rows; TableError if they do not go together."""
+    first = facts[0]
+    columns = [_agreed(first, j, facts) for j in range(len(first.columns))]
+    return Schema.of(Table(list(columns), 1, first.named), categorical_features)
 
 
 def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredColumn:
@@ -315,7 +335,10 @@ def finish(agreement: Agreement, part: RawPart) -> Training:
     schema, classes = agreement.schema, agreement.classes
     place = {label: i for i, label in enumerate(classes.tolist())}
     own = [place[label] for label in part.classes.tolist()] or [0]
-    labels = np.array(own, dtype=np.min_scalar_type(len(classes) - 1))[part.labels]
+    kind = np.min_scalar_type(len(classes) - 1)
+    labels = part.labels
+    if own != list(range(len(own))) or labels.dtype != kind:
+        labels = np.array(own, dtype=kind)[labels]
     weights = part.weights
     if agreement.weighted:
         weights = np.ones(len(labels)) if weights is None else weights

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.table.stored import InMemory, Stored
+from lessnaive.table.stored import InMemory, Stored, owned
 
 __all__ = ["FileArray", "Room", "Store", "parse_memory"]
 
@@ -138,10 +138,14 @@ class Store:
             self._made.cleanup()
             self._made = None
 
+    def has_room(self, arrays: list[NDArray[Any]]) -> bool:
+        """Whether the arrays of a part fit into memory."""
+        return sum(array.nbytes for array in arrays) <= self._room.left
+
     def keep(self, arrays: list[NDArray[Any]]) -> list[Stored]:
         """Keep the arrays of a part: all in memory, or all in one file."""
         if self._room.take(sum(array.nbytes for array in arrays)):
-            return [InMemory(array) for array in arrays]
+            return [InMemory(owned(array)) for array in arrays]
         if self._made is None:
             self._made = tempfile.TemporaryDirectory(prefix="lessnaive-", dir=self._folder)
         path = Path(self._made.name) / f"part{self._count}"

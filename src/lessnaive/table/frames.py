@@ -199,9 +199,8 @@ def _arrow_dtype(kind: Any) -> np.dtype[Any]:
 
 def _arrow_memory(values: Any) -> NDArray[Any]:
     """Return numbers of Arrow without gaps as an array."""
-    whole = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    parts = whole.chunks if hasattr(whole, "chunks") else [whole]
-    dtype = _arrow_dtype(whole.type)
+    parts = values.chunks if hasattr(values, "chunks") else [values]
+    dtype = _arrow_dtype(values.type)
     arrays = [
         np.frombuffer(part.buffers()[1], dtype, part.offset + len(part))[part.offset :]
         for part in parts

@@ -23,7 +23,15 @@ from lessnaive.table.schema import Schema
 from lessnaive.table.stored import joined_column
 from lessnaive.table.training import Training
 
-__all__ = ["FAN_IN", "BinSettings", "Held", "PartedTraining", "join_rows", "merged"]
+__all__ = [
+    "FAN_IN",
+    "BinSettings",
+    "Held",
+    "PartedTraining",
+    "SummedTraining",
+    "join_rows",
+    "merged",
+]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -150,6 +158,11 @@ class PartedTraining:
         parts = self.rows.hold(_rows_of, own).each(_itself)
         return join_rows([part for part in parts if len(part.labels)])
 
+    def sample(self, most: int) -> Training:
+        """Return as many rows, at even distances; all of them if there are not more."""
+        rows = np.linspace(0, self.n_rows - 1, min(self.n_rows, most)).astype(np.intp)
+        return self.take(rows)
+
     def whole(self, why: str) -> Training:
         """Return all rows in memory; an error if they do not fit.
 
@@ -167,6 +180,34 @@ class PartedTraining:
                 "FractionalNB or NBLogistic, which do not."
             )
         return join_rows(self.rows.each(_itself))
+
+
+@dataclass(frozen=True)
+class SummedTraining:
+    """A table whose rows were summed up while they were read, and are gone but for some.
+
+    Attributes
+    ----------
+    sums : object
+        The sum over the rows that the model asked for.
+    some : Training
+        Rows at even distances.
+    schema, classes
+        As for a :class:`PartedTraining`.
+    n_rows : int
+        Number of rows that there were.
+    """
+
+    sums: Any
+    some: Training
+    schema: Schema
+    classes: NDArray[Any]
+    n_rows: int
+
+    def sample(self, most: int) -> Training:
+        """Return as many rows, at even distances, or those that are left."""
+        n_rows = len(self.some.labels)
+        return self.some.take(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 
 
 def join_rows(parts: Sequence[Training]) -> Training:

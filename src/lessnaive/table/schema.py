@@ -252,7 +252,8 @@ def is_empty(column: Column) -> bool:
     if column.kind is Kind.EMPTY:
         return True
     if column.kind.is_numeric and not column.declared_categorical:
-        return bool(np.isnan(column.numbers()).all())
+        values = column.numbers()
+        return bool(np.isnan(values[:_FIRST]).all() and np.isnan(values).all())
     coded = column.coded()
     return bool((coded.codes.astype(np.int64) + coded.shift == 0).all())
 

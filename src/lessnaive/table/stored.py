@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lessnaive.table.column import Coded, Column, Value, factorize_numbers
 from lessnaive.table.objects import Kind
 
-__all__ = ["InMemory", "Stored", "StoredColumn", "joined_column", "store_column"]
+__all__ = ["InMemory", "Stored", "StoredColumn", "joined_column", "owned", "store_column"]
 
 
 class Stored(Protocol):
@@ -94,6 +94,8 @@ class StoredColumn(Column):
 def store_column(column: Column, *, categorical: bool) -> tuple[StoredColumn, NDArray[Any]]:
     """Return a column as codes or as numbers, and the array that holds them.
 
+    Numbers may be a part of something larger: see :func:`owned`.
+
     Parameters
     ----------
     column : Column
@@ -121,8 +123,6 @@ def store_column(column: Column, *, categorical: bool) -> tuple[StoredColumn, ND
         levels = list(levels)
     else:
         values = np.ascontiguousarray(column.numbers())
-        if not values.flags.owndata or not values.flags.writeable:
-            values = values.copy()  # what it is a part of can be let go
     stored = StoredColumn(
         column.name,
         column.kind,
@@ -132,6 +132,11 @@ def store_column(column: Column, *, categorical: bool) -> tuple[StoredColumn, ND
         declared_categorical=column.declared_categorical,
     )
     return stored, values
+
+
+def owned(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of its own, so that what it is a part of can be let go."""
+    return values if values.flags.owndata and values.flags.writeable else values.copy()
 
 
 def joined_column(columns: Sequence[Column], kind: Kind, *, categorical: bool) -> StoredColumn:

@@ -203,8 +203,9 @@ def encode_labels(
     values = _label_array(y, n_rows)
     coded = _factorize(values)
     rows = coded.codes.astype(np.int64) + (coded.shift - 1)
-    counted = rows if weights is None else rows[weights > 0]
-    present = np.flatnonzero(np.bincount(counted, minlength=len(coded.levels)))
+    there = np.zeros(len(coded.levels), dtype=bool)
+    there[rows if weights is None else rows[weights > 0]] = True
+    present = np.flatnonzero(there)
     levels = [coded.levels[i] for i in present.tolist()]
     order = sorted(range(len(levels)), key=levels.__getitem__)
     place = np.zeros(len(coded.levels) + 1, dtype=np.min_scalar_type(max(len(levels) - 1, 0)))
