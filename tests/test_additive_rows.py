@@ -210,3 +210,37 @@ def test_bad_arrays_are_refused():
     signed = [codes[0].astype(np.int64), *codes[1:]]
     with pytest.raises(ValueError, match="unsigned integers"):
         _core.AdditiveRows(kinds, sizes, signed, values, labels, None, 2)
+
+
+@pytest.mark.parametrize("seed", [6, 7, 8])
+def test_a_search_that_is_over_has_found_the_minimum(seed):
+    """Most rows are settled, so that what a last step promises says nothing about its length."""
+    n_rows, n_classes, n_columns, size = 300, 12, 12, 5
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
+    own = rng.integers(0, 4, (n_columns, n_classes))
+    codes = [
+        (1 + np.where(rng.random(n_rows) < 0.02, rng.integers(0, 4, n_rows), own[j][labels]))
+        for j in range(n_columns)
+    ]
+    start = np.zeros((n_columns * size + 1, n_classes))
+    places = np.arange(size)[:, None]
+    start[:-1] = np.concatenate([8 * ((own[j] + 1 == places) - 0.25) for j in range(n_columns)])
+    logs = np.log(np.bincount(labels, minlength=n_classes) + 0.5)
+    start[-1] = logs - logs.mean()
+    blocks = ([0] * n_columns, [size] * n_columns, [c.astype(np.uint8) for c in codes])
+    rows = _core.AdditiveRows(*blocks, [NO_VALUES] * n_columns, labels, None, n_classes)
+    length = n_columns * size
+    newton = _core.AdditiveNewton(
+        rows, np.ones(length), np.zeros(length), start, np.zeros(n_classes)
+    )
+    state = start.copy()
+    for lam in (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03):
+        before = newton.objective(lam, state, None)
+        *_, done, value, _ = newton.minimize(lam, 1e-9, 50, state)
+        assert done
+        assert value == pytest.approx(newton.objective(lam, state, None), rel=1e-12)
+        assert value <= before
+        exact = state.copy()
+        newton.minimize(lam, 1e-13, 100, exact)
+        assert value <= newton.objective(lam, exact, None) + 2e-7

@@ -32,9 +32,9 @@ from lessnaive.models.additive import (
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
-from lessnaive.models.additive.less_naive import _FINER
+from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
-from lessnaive.models.additive.path import fit_member
+from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.scores import centred
 from lessnaive.models.additive.stacking import stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
@@ -82,9 +82,11 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     inputs = inputs_of(X, y)
     folds = split_rows(5, inputs.labels, 0)
     model = LessNaiveClassifier(pairs=0).fit(X, y)
-    tol = model.tol * _FINER  # small tables are fitted better than asked
-    members = [fit_member(m, inputs, inputs, folds, tol=tol, max_iter=100) for m in MEMBERS]
-    assert [m.penalty for m in model.members_] == [m.penalty for m in members]
+    # Small tables are fitted better than asked.
+    tol, in_folds = model.tol * _FINER, model.tol * _FINER_IN_FOLDS
+    chosen = [choose_member(m, inputs, inputs, folds, tol=in_folds) for m in MEMBERS]
+    members = [fit_member(m, inputs, tol=tol, max_iter=100) for m in chosen]
+    assert [m.penalty for m in model.members_] == [m.penalty for m in chosen]
     total = np.zeros((len(y), n_classes))
     for report, member in zip(model.members_, members, strict=True):
         blocks = encode(member.design.pieces, inputs)
@@ -225,14 +227,90 @@ def test_equal_rows_are_put_together():
     places = np.repeat(np.arange(len(y)), np.random.default_rng(1).integers(1, 5, len(y)))
     weights = np.random.default_rng(2).uniform(1, 2, len(places))
     every = inputs_of(X.iloc[places], y[places], weights)
-    found = every.collapsed()
+    found, place = every.collapsed()
     assert found.n_rows == 299  # the two zeros are one
+    np.testing.assert_array_equal(place, np.maximum(places - 1, 0))
     np.testing.assert_allclose(found.weights[1:], np.bincount(places, weights)[2:])
     numbers = found.columns[0]
     np.testing.assert_array_equal(numbers.values, np.delete(X["size"].to_numpy(), 1))
     assert numbers.weights is found.weights
     differing = inputs_of(X, y)
-    assert differing.collapsed() is differing
+    assert differing.collapsed()[0] is differing
+    apart = (np.arange(len(places)) % 2).astype(np.uint64)
+    found, place = every.collapsed(apart)
+    kinds = np.unique(np.stack([places, apart.astype(int)]), axis=1)
+    assert 299 < found.n_rows == kinds.shape[1] - (kinds[0] == 1).sum()
+    assert all(len(set(apart[place == k])) == 1 for k in range(found.n_rows))
+
+
+@pytest.mark.parametrize("pairs", [0, 3])
+def test_equal_rows_of_a_fold_are_looked_at_once(pairs, monkeypatch):
+    X, y = mixed(150, 3)
+    X, y = pd.concat([X] * 6), np.tile(y, 6)
+    options = {"pairs": pairs, "cv": 3, "tol": 1e-12}
+    looked = []
+    original = ensemble.choose_member
+
+    def keep(member, inputs, some, *args, **rest):
+        looked.append(some.n_rows)
+        return original(member, inputs, some, *args, **rest)
+
+    monkeypatch.setattr(ensemble, "choose_member", keep)
+    together = LessNaiveClassifier(**options).fit(X, y)
+    assert max(looked) <= 3 * 150
+    monkeypatch.setattr(columns, "_MOST_DISTINCT", 0.0)
+    one_by_one = LessNaiveClassifier(**options).fit(X, y)
+    assert looked[-1] == 900
+    assert together.cv_log_loss_ == pytest.approx(one_by_one.cv_log_loss_, abs=1e-6)
+    np.testing.assert_allclose(
+        together.predict_proba(X), one_by_one.predict_proba(X), rtol=0, atol=1e-6
+    )
+
+
+def test_samples_miss_no_row_of_large_weight():
+    rows, weights = columns.thinned(1000, None, 300)
+    np.testing.assert_array_equal(rows, np.arange(0, 1000, 4))
+    assert weights is None
+    same, ones = columns.thinned(1000, np.ones(1000), 300)
+    np.testing.assert_array_equal(same, rows)
+    assert (ones == 1).all()
+    heavy = np.ones(1000)
+    heavy[[333, 777]] = 500.0, 80.0
+    rows, weights = columns.thinned(1000, heavy, 300)
+    assert {333, 777} <= set(rows)
+    assert weights.sum() == pytest.approx(heavy.sum() / 4, rel=0.01)
+    assert 4 * weights[rows == 333] == pytest.approx(500, rel=0.02)
+
+
+def test_members_without_weight_are_not_fitted(monkeypatch):
+    X, y = xor(1500)
+    fitted = []
+    original = ensemble.fit_member
+
+    def keep(chosen, *args, **options):
+        fitted.append(chosen.member.name)
+        return original(chosen, *args, **options)
+
+    monkeypatch.setattr(ensemble, "fit_member", keep)
+    X[:, 2] += 3 * (np.abs(X[:, 3]) > 1) * y  # steps and bends that lines have not
+    model = LessNaiveClassifier(pairs=0).fit(X, y)
+    used = [member.name for member in model.members_ if member.weight > 0]
+    assert fitted == used
+    assert 0 < len(used) < len(MEMBERS)
+
+
+def test_no_pairs_where_nothing_is_left_to_explain(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += np.sign(X[:, 0])
+
+    def never(*_):
+        raise AssertionError("pairs were looked for")
+
+    monkeypatch.setattr(ensemble, "choose_pairs", never)
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.pairs_ == []
+    assert model.cv_log_loss_ < 0.005 * np.log(2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -432,7 +510,7 @@ def test_penguins():
 
 def test_without_folds_nothing_is_chosen():
     X, y = mixed(100)
-    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 0, 1e-8, 100, None), lambda: None)
+    found = fit_ensemble(inputs_of(X, y), [], Settings(0, 0, 1e-8, 100, None, 1e-8), lambda: None)
     assert [m.weight for m in found.members] == pytest.approx([1 / 5] * 5)
     assert found.log_loss is None
 

@@ -19,6 +19,9 @@ constexpr double kInexact = 0.1, kLeastGain = 0.05, kLeastOfEnough = 0.1;
 constexpr int kLast = 4;
 constexpr int kMostProducts = 100;
 constexpr int kMostHalvings = 30;
+// A preconditioner is poor if the first step along its direction is to be shorter than this. It
+// missed curvature then, and what it says about how exact a step is means nothing.
+constexpr double kPoor = 0.1;
 // Largest dense matrix, and how many passes over the rows its factors may cost.
 constexpr int64_t kMostDense = 2048;
 constexpr double kWorthPasses = 20.0;
@@ -82,21 +85,24 @@ AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> pen
 }
 
 // Takes the curvature of the rows into the matrices, if the last search was long enough for that.
-void AdditiveNewton::refresh_grams(const float* p) {
+// Returns whether it did.
+bool AdditiveNewton::refresh_grams(const float* p, bool at_any_cost) {
     const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
     const int64_t rows = std::max(rows_.rows(), kFewRows);
     const int64_t enough = std::min(rows, std::max(kFewestRows, kRowsEach * size));
-    if (size * stride * rows_.outputs() > kMostNumbers) return;
+    if (grams_.empty() || size * stride * rows_.outputs() > kMostNumbers) return false;
     const int64_t entries = rows_.entries();
     const double cost = 0.5 * static_cast<double>(enough * entries * entries * rows_.outputs()) +
                         static_cast<double>(size * size * size / 12 * rows_.outputs());
-    if (last_products_ * 2.0 * static_cast<double>(rows * rows_.cells_of_row()) < cost) return;
+    const double spent = last_products_ * 2.0 * static_cast<double>(rows * rows_.cells_of_row());
+    if (spent < cost && !at_any_cost) return false;
     std::vector<float> bend(rows_.rows() * rows_.pad());
     for (size_t i = 0; i < bend.size(); ++i) bend[i] = p[i] * (1.0f - p[i]);
     grams_.resize(rows_.outputs(), std::vector<double>(size * stride));
     for (int c = 0; c < rows_.outputs(); ++c)
         rows_.gram(bend.data() + c, rows_.pad(), enough, grams_[c].data(), stride);
     own_bends_ = true;
+    return true;
 }
 
 // Takes what is common to all outputs off.
@@ -268,9 +274,12 @@ void AdditiveNewton::add_penalty_product(double lam, const double* direction, do
     }
 }
 
-// Fills step with about -inverse Hessian x gradient; returns the number of products.
-int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner& inverse,
-                                const double* gradient, const float* p, double* step) const {
+// Fills step with about -inverse Hessian x gradient. With a preconditioner that is not trusted it
+// ends after the first product if that is poor, unless there is no better one.
+AdditiveNewton::Products AdditiveNewton::newton_step(double lam, double enough, bool trusted,
+                                                     const Preconditioner& inverse,
+                                                     const double* gradient, const float* p,
+                                                     double* step) const {
     const int64_t length = rows_.length();
     std::vector<double> residual(length), preconditioned(length), direction(length), bent(length);
     for (int64_t i = 0; i < length; ++i) residual[i] = -gradient[i];
@@ -282,7 +291,8 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
     double size = dot(residual, preconditioned), gained = 0, last[kLast] = {};
     const double small = kInexact * kInexact * size;
     int products = 0;
-    while (size > small && products < kMostProducts) {
+    bool poor = false;
+    while ((size > small || (poor && size > 0)) && products < kMostProducts) {
         rows_.hessian_product(p, direction.data(), bent.data());
         add_penalty_product(lam, direction.data(), bent.data());
         center(bent);
@@ -290,6 +300,8 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         const double curvature = dot(direction, bent);
         if (!(curvature > 0)) break;
         const double length_of_step = size / curvature;
+        if (products == 1) poor = length_of_step < kPoor;
+        if (poor && !trusted) break;
         add_multiple(length_of_step, direction, step);
         add_multiple(-length_of_step, bent, residual.data());
         const double gain = 0.5 * size * length_of_step;
@@ -304,7 +316,7 @@ int AdditiveNewton::newton_step(double lam, double enough, const Preconditioner&
         scale_and_add(next / size, preconditioned, direction.data());
         size = next;
     }
-    return products;
+    return {products, poor};
 }
 
 AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int most_steps,
@@ -318,18 +330,33 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
     Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;
-    int products = 0;
     while (found.steps < most_steps) {
-        if (!grams_.empty() && found.steps % 3 == 0) refresh_grams(p.data());
+        bool fresh = grams_.empty();  // the part that couples neighbours always is
+        if (found.steps % 3 == 0) fresh |= refresh_grams(p.data(), false);
         if (!inverse || grams_.empty() || found.steps % 3 == 0)
             inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
-        products = newton_step(lam, enough, *inverse, gradient.data(), p.data(), step.data());
-        last_products_ = products;
-        found.products += products;
+        const auto search = [&](bool trusted) {
+            const Products products =
+                newton_step(lam, enough, trusted, *inverse, gradient.data(), p.data(), step.data());
+            last_products_ = products.count;
+            found.products += products.count;
+            return products.poor;
+        };
+        if (search(fresh) && !fresh) {
+            if (refresh_grams(p.data(), true))
+                inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
+            search(true);
+        }
         const double slope = dot(gradient, step);
         found.gain = -0.5 * slope;
-        if (found.gain <= enough) {  // the step is taken without another look at the rows
-            for (int64_t i = 0; i < length; ++i) now[i] += step[i];
+        if (found.gain <= enough) {
+            // Where next to nothing is to gain, rounding may make a step of any length.
+            for (int64_t i = 0; i < length; ++i) next[i] = now[i] + step[i];
+            const double value = penalized(lam, next.data(), nullptr, nullptr);
+            if (value <= found.objective) {
+                now.swap(next);
+                found.objective = value;
+            }
             found.finished = true;
             break;
         }

@@ -45,11 +45,15 @@ class AdditiveNewton {
 
     double penalized(double lam, const double* padded, double* gradient, float* p) const;
     void add_penalty_product(double lam, const double* direction, double* out) const;
-    int newton_step(double lam, double enough, const Preconditioner& inverse,
-                    const double* gradient, const float* p, double* step) const;
+    struct Products {
+        int count;
+        bool poor;  // whether the first one said that the preconditioner is no good
+    };
+    Products newton_step(double lam, double enough, bool trusted, const Preconditioner& inverse,
+                         const double* gradient, const float* p, double* step) const;
     void center(std::vector<double>& values) const;
     bool is_dense() const;
-    void refresh_grams(const float* p);
+    bool refresh_grams(const float* p, bool at_any_cost);
 
     const AdditiveRows& rows_;
     std::vector<double> penalty_, link_;  // with entries of 0 for the intercept

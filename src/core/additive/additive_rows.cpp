@@ -462,15 +462,25 @@ void AdditiveRows::gram(const float* factor, int64_t factor_stride, int64_t enou
                         int64_t stride) const {
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t wanted = std::clamp<int64_t>((enough + kRows - 1) / kRows, 1, pieces);
-    const int64_t step = pieces / wanted, n = entries();
+    const int64_t each = pieces / wanted, n = entries();
+    // Rows with weights are taken at even distances of weight, so that no heavy one is missed.
+    const bool by_weight = each > 1 && !weights_.empty();
+    const int64_t step = by_weight ? 1 : each;
+    const double distance = static_cast<double>(each) * total_weight_ / static_cast<double>(rows_);
     std::vector<int64_t> places(n);
     std::vector<double> factors(n);
-    double seen = 0;
+    double seen = 0, up_to = 0;
     for (int64_t i = 0; i < parameters_; ++i) std::fill_n(out + i * stride, parameters_, 0.0);
     for (int64_t piece = 0; piece < pieces; piece += step) {
         poll();
         for (int64_t i = piece * kRows; i < std::min(rows_, (piece + 1) * kRows); ++i) {
-            const double own = weight(i);
+            double own = weight(i);
+            if (by_weight) {
+                const double before = std::ceil(up_to / distance);
+                up_to += own;
+                own = distance * (std::ceil(up_to / distance) - before);
+                if (own == 0) continue;
+            }
             seen += own;
             row_entries(i, places.data(), factors.data());
             const double w = own * (factor ? factor[i * factor_stride] : 1.0);
@@ -482,7 +492,7 @@ void AdditiveRows::gram(const float* factor, int64_t factor_stride, int64_t enou
         }
     }
     const double scale = seen > 0 ? total_weight_ / seen : 0.0;
-    if (step > 1)
+    if (each > 1)
         for (int64_t i = 0; i < parameters_; ++i)
             for (int64_t j = i; j < parameters_; ++j) out[i * stride + j] *= scale;
 }

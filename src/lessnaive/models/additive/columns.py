@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from lessnaive.table import Value
 from lessnaive.table.column import infinite_value
 from lessnaive.table.training import Training
 
-__all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs"]
+__all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs", "thinned"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -41,10 +42,10 @@ class Numbers:
         """The known values in order, and the weight of all up to each of them."""
         values, weights = self.values, self.weights
         if len(values) > _MOST_SORTED:
-            step = -(-len(values) // _MOST_SORTED)
             ends = [np.nanmin(values), np.nanmax(values)] if not np.isnan(values).all() else []
-            values = np.concatenate([values[::step], ends])
-            weights = None if weights is None else np.append(weights[::step], [0.0] * len(ends))
+            rows, weights = thinned(len(values), weights, _MOST_SORTED)
+            values = np.concatenate([values[rows], ends])
+            weights = None if weights is None else np.append(weights, [0.0] * len(ends))
         known = ~np.isnan(values)
         if weights is None:
             found = np.sort(values[known])
@@ -137,26 +138,33 @@ class Inputs:
         ]
         return replace(self, columns=columns, labels=self.labels[rows], weights=weights)
 
-    def collapsed(self) -> Inputs:
-        """Return rows that differ, each with the weight of all that equal it.
+    def collapsed(
+        self, apart: NDArray[np.uint64] | None = None
+    ) -> tuple[Inputs, NDArray[np.intp] | None]:
+        """Return rows that differ, each with the weight of all that equal it, and where rows went.
 
         Weight 2 is the row twice in all that is learned, so that this saves time and changes
-        nothing but roundings. Where most rows differ, all of them are returned.
+        nothing but roundings. Rows for which `apart` differs are kept apart. Where most rows
+        differ, all of them are returned, and None.
         """
         # Adding 0 makes one of the two zeros.
-        keys: list[NDArray[Any]] = [
+        keys = (
             (column.values + 0.0).view(np.uint64) if isinstance(column, Numbers) else column.codes
             for column in self.columns
-        ]
-        first, place = _equal_rows([self.labels, *keys])
-        if len(first) > _MOST_DISTINCT * self.n_rows:
-            return self
+        )
+        first: list[NDArray[Any]] = [self.labels]
+        if apart is not None:
+            first.append(apart)
+        found = _equal_rows(chain(first, keys), _MOST_DISTINCT * self.n_rows)
+        if found is None:
+            return self, None
+        rows, place = found
         weights = np.bincount(place, self.weights).astype(np.float64)
         columns: list[Numbers | Categories] = [
             replace(column, weights=weights) if isinstance(column, Numbers) else column
-            for column in self.take(first).columns
+            for column in self.take(rows).columns
         ]
-        return replace(self, columns=columns, labels=self.labels[first], weights=weights)
+        return replace(self, columns=columns, labels=self.labels[rows], weights=weights), place
 
     @property
     def n_outputs(self) -> int:
@@ -200,21 +208,48 @@ def read_inputs(training: Training, by_class: Floats | None, signs: NDArray[np.i
 
 
 def _equal_rows(
-    keys: Sequence[NDArray[Any]],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first row of each kind, in their order, and the kind of each row."""
-    mixed = np.zeros(len(keys[0]), dtype=np.uint64)
+    keys: Iterable[NDArray[Any]], most: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the first row of each kind, in their order, and the kind of each row.
+
+    None if there are more than `most` kinds, which a look at the first keys mostly tells.
+    """
+    seen: list[NDArray[Any]] = []
+    mixed: Any = np.uint64(0)
     for key in keys:
+        seen.append(key)
         mixed = (mixed ^ key.astype(np.uint64)) * _MIXING
         mixed ^= mixed >> np.uint64(29)
+        # Looks at 1, 2, 4, 8, ... keys.
+        if len(seen) & (len(seen) - 1) == 0 and len(np.unique(mixed)) > most:
+            return None
     _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     first, place = first[order], rank[place]
-    if any((key != key[first[place]]).any() for key in keys):  # two kinds were mixed to the same
-        return np.arange(len(mixed)), np.arange(len(mixed))
+    # Kinds that were mixed to the same number are not told apart.
+    if len(first) > most or any((key != key[first[place]]).any() for key in seen):
+        return None
     return first, place
+
+
+def thinned(
+    n_rows: int, weights: Floats | None, most: int
+) -> tuple[NDArray[np.intp], Floats | None]:
+    """Return up to about `most` rows at even distances, and their weights.
+
+    Distances are those of the weights before a row, so that no row of large weight is missed. The
+    sum of the weights falls with the number of rows.
+    """
+    step = max(1, -(-n_rows // most))
+    if step == 1 or weights is None:
+        return np.arange(0, n_rows, step), weights
+    up_to = np.cumsum(weights)
+    distance = step * up_to[-1] / n_rows
+    times = np.diff(np.ceil(up_to / distance), prepend=0.0)
+    rows = np.flatnonzero(times)
+    return rows, times[rows] * (distance / step)
 
 
 def code_type(size: int) -> Any:

@@ -26,7 +26,7 @@ from lessnaive.models.additive.basis import (
     hat_of,
     quantile_cuts,
 )
-from lessnaive.models.additive.columns import Categories, Inputs, Numbers
+from lessnaive.models.additive.columns import Categories, Inputs, Numbers, thinned
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.naive_tables import naive_tables
 
@@ -133,8 +133,9 @@ def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
     columns = [c for c in inputs.columns if isinstance(c, Numbers) and len(c.distinct) > 1]
     if not columns:
         return {}
-    some = rows[:: max(1, -(-len(rows) // _MOST_BINNED))]
-    weights = None if inputs.weights is None else inputs.weights[some]
+    own = None if inputs.weights is None else inputs.weights[rows]
+    places, weights = thinned(len(rows), own, _MOST_BINNED)
+    some = rows[places]
     values = [column.values[some] for column in columns]
     labels, n_classes = inputs.labels[some], inputs.n_classes
     found = _core.discretize(values, labels, weights, n_classes, True, False, _EXACT_PARTS)

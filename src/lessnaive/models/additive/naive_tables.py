@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from lessnaive.models.additive.columns import thinned
 from lessnaive.models.additive.scores import softmax_logs
 
 __all__ = ["column_weights", "naive_tables"]
@@ -51,9 +52,10 @@ def naive_tables(
     """
     n_classes = len(unit)
     totals = np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
-    step = max(1, -(-len(labels) * len(codes) * n_classes // _MOST_EVIDENCE))
-    some = slice(None, None, step)
-    own, w = labels[some], step * (np.ones(len(labels)) if weights is None else weights)[some]
+    most = max(1, _MOST_EVIDENCE // max(1, len(codes) * n_classes))
+    some, w = thinned(len(labels), weights, most)
+    own, w = labels[some], np.ones(len(some)) if w is None else w
+    w = w * (totals.sum() / w.sum())
     evidence = np.empty((len(codes), len(own), n_classes))
     tables: list[Floats] = [np.empty(0)] * len(codes)
     for places in _of_equal_size(sizes, len(labels)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.models.additive.basis import CrossCells, Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse
-from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.columns import Inputs, thinned
 from lessnaive.models.additive.design import Design, encode
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.scores import softmax_logs
@@ -113,15 +114,18 @@ def strongest(
     """
     if len(candidates) <= wanted:
         return list(candidates)
-    rows = rows[:: -(-len(rows) // _MOST_RANKED)]
+    own = None if inputs.weights is None else inputs.weights[rows]
+    places, weights = thinned(len(rows), own, _MOST_RANKED)
+    rows = rows[places]
     tables = cross_pieces(candidates, coarse)
     design = Design([*others[0], *tables])
-    blocks = [*others[1], *encode(tables, inputs)]
-    found = make_fit(design, blocks, inputs, rows).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
-    weights = np.ones(len(rows)) if inputs.weights is None else inputs.weights[rows]
+    blocks = [block.take(rows) for block in [*others[1], *encode(tables, inputs)]]
+    ranked = replace(inputs, labels=inputs.labels[rows], weights=weights)
+    found = make_fit(design, blocks, ranked).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
+    weights = np.ones(len(rows)) if weights is None else weights
     parts = design.parts(found.parameters)[len(others[0]) :]
     strength = [
-        _strength(part.reshape(*piece.sizes, -1), block.codes[rows], weights)
+        _strength(part.reshape(*piece.sizes, -1), block.codes, weights)
         for piece, part, block in zip(tables, parts, blocks[len(others[0]) :], strict=True)
     ]
     best = np.argsort(-np.array(strength), kind="stable")[:wanted]
