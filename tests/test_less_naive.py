@@ -34,7 +34,7 @@ from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.less_naive import _FINER
 from lessnaive.models.additive.members import MEMBERS
-from lessnaive.models.additive.path import fit_member
+from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.scores import centred
 from lessnaive.models.additive.stacking import stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
@@ -83,8 +83,9 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     folds = split_rows(5, inputs.labels, 0)
     model = LessNaiveClassifier(pairs=0).fit(X, y)
     tol = model.tol * _FINER  # small tables are fitted better than asked
-    members = [fit_member(m, inputs, inputs, folds, tol=tol, max_iter=100) for m in MEMBERS]
-    assert [m.penalty for m in model.members_] == [m.penalty for m in members]
+    chosen = [choose_member(m, inputs, inputs, folds, tol=tol) for m in MEMBERS]
+    members = [fit_member(m, inputs, tol=tol, max_iter=100) for m in chosen]
+    assert [m.penalty for m in model.members_] == [m.penalty for m in chosen]
     total = np.zeros((len(y), n_classes))
     for report, member in zip(model.members_, members, strict=True):
         blocks = encode(member.design.pieces, inputs)
@@ -213,14 +214,20 @@ def test_equal_rows_are_put_together():
     places = np.repeat(np.arange(len(y)), np.random.default_rng(1).integers(1, 5, len(y)))
     weights = np.random.default_rng(2).uniform(1, 2, len(places))
     every = inputs_of(X.iloc[places], y[places], weights)
-    found = every.collapsed()
+    found, place = every.collapsed()
     assert found.n_rows == 299  # the two zeros are one
+    np.testing.assert_array_equal(place, np.maximum(places - 1, 0))
     np.testing.assert_allclose(found.weights[1:], np.bincount(places, weights)[2:])
     numbers = found.columns[0]
     np.testing.assert_array_equal(numbers.values, np.delete(X["size"].to_numpy(), 1))
     assert numbers.weights is found.weights
     differing = inputs_of(X, y)
-    assert differing.collapsed() is differing
+    assert differing.collapsed()[0] is differing
+    apart = (np.arange(len(places)) % 2).astype(np.uint64)
+    found, place = every.collapsed(apart)
+    kinds = np.unique(np.stack([places, apart.astype(int)]), axis=1)
+    assert 299 < found.n_rows == kinds.shape[1] - (kinds[0] == 1).sum()
+    assert all(len(set(apart[place == k])) == 1 for k in range(found.n_rows))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,26 +138,31 @@ class Inputs:
         ]
         return replace(self, columns=columns, labels=self.labels[rows], weights=weights)
 
-    def collapsed(self) -> Inputs:
-        """Return rows that differ, each with the weight of all that equal it.
+    def collapsed(
+        self, apart: NDArray[np.uint64] | None = None
+    ) -> tuple[Inputs, NDArray[np.intp] | None]:
+        """Return rows that differ, each with the weight of all that equal it, and where rows went.
 
         Weight 2 is the row twice in all that is learned, so that this saves time and changes
-        nothing but roundings. Where most rows differ, all of them are returned.
+        nothing but roundings. Rows for which `apart` differs are kept apart. Where most rows
+        differ, all of them are returned, and None.
         """
         # Adding 0 makes one of the two zeros.
-        keys: list[NDArray[Any]] = [
+        keys = (
             (column.values + 0.0).view(np.uint64) if isinstance(column, Numbers) else column.codes
             for column in self.columns
-        ]
-        first, place = _equal_rows([self.labels, *keys])
-        if len(first) > _MOST_DISTINCT * self.n_rows:
-            return self
+        )
+        first = [self.labels] if apart is None else [self.labels, apart]
+        found = _equal_rows(chain(first, keys), _MOST_DISTINCT * self.n_rows)
+        if found is None:
+            return self, None
+        rows, place = found
         weights = np.bincount(place, self.weights).astype(np.float64)
         columns: list[Numbers | Categories] = [
             replace(column, weights=weights) if isinstance(column, Numbers) else column
-            for column in self.take(first).columns
+            for column in self.take(rows).columns
         ]
-        return replace(self, columns=columns, labels=self.labels[first], weights=weights)
+        return replace(self, columns=columns, labels=self.labels[rows], weights=weights), place
 
     @property
     def n_outputs(self) -> int:
@@ -200,20 +206,29 @@ def read_inputs(training: Training, by_class: Floats | None, signs: NDArray[np.i
 
 
 def _equal_rows(
-    keys: Sequence[NDArray[Any]],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first row of each kind, in their order, and the kind of each row."""
-    mixed = np.zeros(len(keys[0]), dtype=np.uint64)
+    keys: Iterable[NDArray[Any]], most: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the first row of each kind, in their order, and the kind of each row.
+
+    None if there are more than `most` kinds, which a look at the first keys mostly tells.
+    """
+    seen: list[NDArray[Any]] = []
+    mixed: Any = np.uint64(0)
     for key in keys:
+        seen.append(key)
         mixed = (mixed ^ key.astype(np.uint64)) * _MIXING
         mixed ^= mixed >> np.uint64(29)
+        # Looks at 1, 2, 4, 8, ... keys.
+        if len(seen) & (len(seen) - 1) == 0 and len(np.unique(mixed)) > most:
+            return None
     _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     first, place = first[order], rank[place]
-    if any((key != key[first[place]]).any() for key in keys):  # two kinds were mixed to the same
-        return np.arange(len(mixed)), np.arange(len(mixed))
+    # Kinds that were mixed to the same number are not told apart.
+    if len(first) > most or any((key != key[first[place]]).any() for key in seen):
+        return None
     return first, place
 
 

@@ -25,12 +25,19 @@ from lessnaive.models.additive.pair_models import (
     BINS,
     LEVELS,
     Groups,
+    JudgedTables,
     boost_pairs,
     fit_tables,
     judge_tables,
     judge_trees,
 )
-from lessnaive.models.additive.path import FittedMember, Folds, fit_member
+from lessnaive.models.additive.path import (
+    ChosenMember,
+    FittedMember,
+    Folds,
+    choose_member,
+    fit_member,
+)
 from lessnaive.models.additive.scores import centred, log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.models.additive.triple_choice import choose_triples
@@ -48,6 +55,8 @@ _FEWEST_ROWS, _LEAST_GAIN = 60.0, 0.005
 _FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 # Where the weights of columns alone, of tables and of trees are pulled to.
 _SHARES = (0.6, 0.2, 0.2)
+# Rows are told apart by what they are in up to so many folds.
+_MOST_ROLES = 32
 #: Steps of progress while pairs are looked for: the choice, tables, trees.
 PAIR_STEPS = 3
 
@@ -144,85 +153,99 @@ class _Judge:
 def fit_ensemble(
     inputs: Inputs, folds: Folds, settings: Settings, step: Callable[[], None]
 ) -> Ensemble:
-    """Fit the members, stack them, and add pairs where these help.
+    """Choose the members' penalties, stack them, add pairs where these help, and fit what is used.
 
-    Rows that are in no fold take part in the last fits only. There are many of them, and equal
-    ones are looked at once.
+    Rows that are in no fold take part in the last fits only. Equal rows are looked at once.
     """
-    some, folds = _covered(inputs, folds)
-    every = inputs if some is inputs else inputs.collapsed()
+    some, folds, every = _in_folds(inputs, folds)
     kinds, shares = members_for(inputs)
 
-    def fitted(place: int) -> FittedMember:
-        return fit_member(
-            kinds[place],
-            every,
-            some,
-            folds,
-            tol=settings.tol,
-            max_iter=settings.max_iter,
-            step=step,
-        )
+    def chosen_at(place: int) -> ChosenMember:
+        return choose_member(kinds[place], every, some, folds, tol=settings.tol, step=step)
 
-    members = side_by_side(fitted, [(place,) for place in range(len(kinds))], settings.n_jobs)
+    chosen = side_by_side(chosen_at, [(place,) for place in range(len(kinds))], settings.n_jobs)
+    weights, with_pairs, judge = np.array(shares), None, None
+    if folds:
+        judge = _Judge(some, folds)
+        held_out = [member.held_out[judge.rows] for member in chosen]
+        weights, honest = judge.stack(held_out, shares)
+        together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
+        with_pairs = _judge_pairs(every, some, folds, settings, judge, together, honest, step)
+    if with_pairs is not None:
+        weights = with_pairs.weights[0] * weights
+
+    def fitted_at(place: int) -> FittedMember:
+        out = fit_member(chosen[place], every, tol=settings.tol, max_iter=settings.max_iter)
+        step()
+        return out
+
+    # What has no weight needs no fit.
+    used = np.flatnonzero(weights > 0).tolist()
+    members = dict(
+        zip(used, side_by_side(fitted_at, [(k,) for k in used], settings.n_jobs), strict=True)
+    )
     assembly = Assembly(every)
-    solutions = [member.solution for member in members]
-    if not folds:
-        for member, weight in zip(members, shares, strict=True):
-            assembly.add_design(member.design, member.solution.parameters, weight)
-        reports = [
-            MemberReport(m.name, m.penalty, w, None) for m, w in zip(members, shares, strict=True)
-        ]
-        return Ensemble(assembly, reports, [], None, solutions)
-    judge = _Judge(some, folds)
-    held_out = [member.held_out[judge.rows] for member in members]
-    weights, honest = judge.stack(held_out, shares)
-    together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
-    # In large tables the search for tables of pairs begins where that for the same columns ended.
-    start = members[-2].solution.parameters if every is not some else None
-    with_pairs = _add_pairs(
-        inputs, every, some, folds, settings, judge, together, honest, start, step
-    )
-    share = 1.0 if with_pairs is None else with_pairs.weights[0]
     reports = []
-    for member, weight, scores in zip(members, share * weights, held_out, strict=True):
-        assembly.add_design(member.design, member.solution.parameters, float(weight))
-        reports.append(MemberReport(member.name, member.penalty, float(weight), judge.loss(scores)))
+    for place, (member, weight) in enumerate(zip(chosen, weights.tolist(), strict=True)):
+        if place in members:
+            found = members[place]
+            assembly.add_design(found.design, found.solution.parameters, weight)
+        loss = None if judge is None else judge.loss(held_out[place])
+        reports.append(MemberReport(member.member.name, member.penalty, weight, loss))
+    solutions = [member.solution for member in members.values()]
     if with_pairs is None:
-        return Ensemble(assembly, reports, [], judge.loss(honest), solutions)
-    with_pairs.add_to(assembly)
+        loss = None if judge is None else judge.loss(honest)
+        return Ensemble(assembly, reports, [], loss, solutions)
+    # In large tables the search for tables of pairs begins where that for the same columns ended.
+    start, last = None, len(chosen) - 2
+    if every is not some:
+        start = members[last].solution.parameters if last in members else chosen[last].start
+    solutions.append(_fit_pairs(inputs, every, some, settings, with_pairs, start, assembly))
     return Ensemble(
-        assembly,
-        reports + with_pairs.reports,
-        with_pairs.pairs,
-        with_pairs.log_loss,
-        [*solutions, with_pairs.solution],
+        assembly, reports + with_pairs.reports, with_pairs.pairs, with_pairs.log_loss, solutions
     )
 
 
-def _covered(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds]:
-    """Return the rows that are in a fold, and folds that number them."""
+def _in_folds(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds, Inputs]:
+    """Return the rows that are in a fold, folds that number them, and all rows.
+
+    Equal rows are put together: those of a fold where all rows are in one.
+    """
     there = np.zeros(inputs.n_rows, dtype=bool)
     for train, test in folds:
         there[train] = there[test] = True
-    if there.all() or not folds:
-        return inputs, folds
-    place = np.cumsum(there) - 1
-    return inputs.take(np.flatnonzero(there)), [(place[a], place[b]) for a, b in folds]
+    covers = bool(there.all())
+    if not covers and folds:
+        place = np.cumsum(there) - 1
+        folds = [(place[train], place[test]) for train, test in folds]
+    some = inputs if covers or not folds else inputs.take(np.flatnonzero(there))
+    roles = np.zeros(some.n_rows, dtype=np.uint64)
+    for train, test in folds:
+        roles = np.uint64(4) * roles
+        roles[train] += np.uint64(1)
+        roles[test] += np.uint64(2)
+    once = all(len(np.unique(rows)) == len(rows) for fold in folds for rows in fold)
+    if once and len(folds) <= _MOST_ROLES:
+        some, place_of = some.collapsed(roles)
+        if place_of is not None:
+            folds = [(np.unique(place_of[a]), np.unique(place_of[b])) for a, b in folds]
+    return some, folds, some if covers or not folds else inputs.collapsed()[0]
 
 
 @dataclass(frozen=True)
 class _WithPairs:
+    """Pairs that are worth their place: what the folds say about them."""
+
     weights: Floats
+    pieces: list[Piece]
     pairs: list[Pair]
+    tables: JudgedTables
+    rounds: list[int]
     reports: list[MemberReport]
     log_loss: float
-    solution: Solution
-    add_to: Callable[[Assembly], None]
 
 
-def _add_pairs(
-    inputs: Inputs,
+def _judge_pairs(
     every: Inputs,
     some: Inputs,
     folds: Folds,
@@ -230,15 +253,14 @@ def _add_pairs(
     judge: _Judge,
     together: Floats,
     honest: Floats,
-    start: Floats | None,
     step: Callable[[], None],
 ) -> _WithPairs | None:
-    """Return models of pairs, if there are rows enough and held-out rows gain by them."""
+    """Return what the folds say about pairs, if there are rows enough and held-out rows gain."""
     few_rows = judge.weights.sum() < _FEWEST_ROWS
     if (
         not (settings.pairs or settings.triples)
         or few_rows
-        or not 2 <= len(inputs.columns) <= MANY_COLUMNS
+        or not 2 <= len(some.columns) <= MANY_COLUMNS
     ):
         return None
     pieces = main_pieces(every, steps_and_line)
@@ -262,23 +284,32 @@ def _add_pairs(
     gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
     if not _pays(gains, judge.weights, judge.loss(honest)):
         return None
-    tables = fit_tables(
-        every, pieces, of_tables, start, tol=settings.tol, max_iter=settings.max_iter
-    )
-    trees = boost_pairs(inputs, some, pairs, of_trees.rounds)
-
-    def add_to(assembly: Assembly) -> None:
-        assembly.add_design(
-            tables.design, tables.solution.parameters, float(weights[1]), tables.coarse
-        )
-        assembly.add_boosted(trees, float(weights[2]))
-
     reports = [
         MemberReport("tables", of_tables.penalty, float(weights[1]), judge.loss(held_out[1])),
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
     loss = judge.loss(with_pairs)
-    return _WithPairs(weights, pairs, reports, loss, tables.solution, add_to)
+    return _WithPairs(weights, pieces, pairs, of_tables, of_trees.rounds, reports, loss)
+
+
+def _fit_pairs(
+    inputs: Inputs,
+    every: Inputs,
+    some: Inputs,
+    settings: Settings,
+    judged: _WithPairs,
+    start: Floats | None,
+    assembly: Assembly,
+) -> Solution:
+    """Fit tables and trees to all rows, and add them."""
+    tables = fit_tables(
+        every, judged.pieces, judged.tables, start, tol=settings.tol, max_iter=settings.max_iter
+    )
+    trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.rounds)
+    _, of_tables, of_trees = judged.weights.tolist()
+    assembly.add_design(tables.design, tables.solution.parameters, of_tables, tables.coarse)
+    assembly.add_boosted(trees, of_trees)
+    return tables.solution
 
 
 def _choose(

@@ -276,7 +276,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         self.triples_ = _triples_of(scorecard)
         self.members_ = found.members
         self.cv_log_loss_ = found.log_loss
-        self.n_iter_ = max(solution.n_iter for solution in found.solutions)
+        self.n_iter_ = max((solution.n_iter for solution in found.solutions), default=0)
         self.converged_ = all(solution.converged for solution in found.solutions)
         if not self.converged_:
             warn_caller(

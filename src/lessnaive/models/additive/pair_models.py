@@ -207,7 +207,8 @@ def boost_pairs(
     Of very many rows, of which only some were in the folds, they see some only.
     """
     if some is not inputs:
-        inputs = inputs.take(np.arange(0, inputs.n_rows, -(-inputs.n_rows // _MOST_BOOSTED)))
+        step = -(-inputs.n_rows // _MOST_BOOSTED)
+        inputs, _ = inputs.take(np.arange(0, inputs.n_rows, step)).collapsed()
     coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
     weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]

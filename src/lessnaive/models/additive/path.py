@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.models.additive.basis import Encoded
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
@@ -17,7 +19,9 @@ from lessnaive.models.additive.scores import centred, log_losses
 
 __all__ = [
     "PENALTIES",
+    "ChosenMember",
     "FittedMember",
+    "choose_member",
     "fit_member",
     "penalty_path",
 ]
@@ -36,44 +40,53 @@ _LOOSER, FOLD_STEPS = 5e4, 30
 
 
 @dataclass(frozen=True)
-class FittedMember:
-    """An additive model of all rows, and what models of the folds said about held-out rows.
+class ChosenMember:
+    """The penalty of an additive model, and what models of the folds said about held-out rows.
 
     Attributes
     ----------
-    name : str
-        Name of the member.
-    design : Design
-        Its pieces.
-    solution : Solution
-        Its parameters.
+    member : Member
+        The member.
     penalty : float
         The penalty that was chosen.
     held_out : array of shape (n_rows, n_classes)
         Scores of rows that are not in the training rows of a fold, with mean 0 in each row.
+    start : array of shape (n_parameters, n_outputs) or None
+        Where the search for the parameters of all rows begins, if the folds have them.
+    design : Design or None
+        Its pieces, if the folds have the same.
+    encoded : list of Encoded or None
+        What they make of all rows, if it is known.
     """
+
+    member: Member
+    penalty: float
+    held_out: Floats
+    start: Floats | None
+    design: Design | None
+    encoded: list[Encoded] | None
+
+
+class FittedMember(NamedTuple):
+    """The pieces and parameters of an additive model of all rows."""
 
     name: str
     design: Design
     solution: Solution
-    penalty: float
-    held_out: Floats
 
 
-def fit_member(
+def choose_member(
     member: Member,
     inputs: Inputs,
     some: Inputs,
     folds: Folds,
     *,
     tol: float,
-    max_iter: int,
     step: Callable[[], None] = lambda: None,
-) -> FittedMember:
-    """Choose the penalty of a member by the folds of some of the rows, and fit it to all rows."""
-    everything = np.arange(inputs.n_rows)
+) -> ChosenMember:
+    """Choose the penalty of a member by the folds of some of the rows."""
     labels, n_classes = some.labels, some.n_classes
-    design = None if member.learns_pieces else member.design(inputs, everything)
+    design = None if member.learns_pieces else member.design(inputs, np.arange(inputs.n_rows))
     encoded = None if design is None else encode(design.pieces, some)
     fits, tests = [], []
     for train, test in folds:
@@ -82,15 +95,23 @@ def fit_member(
         fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
+    start = None if member.learns_pieces or not states else np.mean(states, axis=0)
+    known = encoded if some is inputs else None
+    return ChosenMember(member, penalty, held_out, start, design, known)
+
+
+def fit_member(
+    chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: int
+) -> FittedMember:
+    """Fit a member to all rows, with the penalty that was chosen."""
+    member, design, encoded = chosen.member, chosen.design, chosen.encoded
     if design is None:
-        design = member.design(inputs, everything)
-    if encoded is None or some is not inputs:
+        design = member.design(inputs, np.arange(inputs.n_rows))
+    if encoded is None:
         encoded = encode(design.pieces, inputs)
     fit = make_fit(design, encoded, inputs)
-    start = None if member.learns_pieces or not states else np.mean(states, axis=0)
-    solution = fit.solve(penalty, start, tol=tol, max_iter=max_iter)
-    step()
-    return FittedMember(member.name, design, solution, penalty, held_out)
+    solution = fit.solve(chosen.penalty, chosen.start, tol=tol, max_iter=max_iter)
+    return FittedMember(member.name, design, solution)
 
 
 def _choose(
