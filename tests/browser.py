@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from other_programs import environment
+
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _DRIVERS = ("chromedriver", "chromium.chromedriver")
 # Seconds in which a page is there, on a busy machine.
@@ -103,7 +105,7 @@ def start() -> Iterator[Browser]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.add_argument("--no-sandbox")  # which Chromium does not have as root
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = selenium.Chrome(service=Service(driver_program), options=options)
+    driver = selenium.Chrome(service=Service(driver_program, env=environment()), options=options)
     try:
         driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _WATCH})
         yield Browser(driver)

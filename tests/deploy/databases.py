@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from lessnaive.table import Kind
+from other_programs import environment
 
 
 def quoted(name: str) -> str:
@@ -96,7 +97,7 @@ class Postgres:
         done = subprocess.run(
             f"psql -XqtvON_ERROR_STOP=1 --csv -h {self._folder} -U postgres -f {path}".split(),
             capture_output=True,
-            env={**os.environ, "PGCLIENTENCODING": "UTF8"},
+            env=environment(PGCLIENTENCODING="UTF8"),
         )
         assert done.returncode == 0, done.stderr.decode()[-2000:]
         return done.stdout.decode()
@@ -135,7 +136,9 @@ def postgres_server(programs: Path) -> Iterator[Postgres]:
 
     def run(program: str, *arguments: str) -> None:
         command = [str(programs / program), "-D", str(folder / "data"), *arguments]
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **user)
+        subprocess.run(
+            command, check=True, cwd=folder, stdout=subprocess.DEVNULL, env=environment(), **user
+        )
 
     run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
     options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"

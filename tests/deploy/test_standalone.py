@@ -17,6 +17,7 @@ from command_line import COMMAND
 from deploy_cases import ATTACKS, DATE, FAMILY, as_dicts, fitted, rows_to_predict
 from lessnaive.deploy import javascript_engine, scorecard_json
 from lessnaive.deploy.formulas import formulas_of
+from other_programs import environment
 from term_cases import example_card, example_rows
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -41,7 +42,12 @@ def run_node(module: str, code: str, data: Any, folder: Path) -> Any:
     script += 'const data = JSON.parse(readFileSync(0, "utf-8"));\n' + code
     (folder / "run.mjs").write_text(script, "utf-8")
     done = subprocess.run(
-        ["node", "run.mjs"], input=json.dumps(data), capture_output=True, text=True, cwd=folder
+        ["node", "run.mjs"],
+        input=json.dumps(data),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment(),
     )
     assert not done.stderr, done.stderr[-2000:]
     return json.loads(done.stdout)

@@ -13,6 +13,7 @@ import pytest
 
 import lessnaive as ln
 from deploy_cases import FAMILY, TEXT, edges_beside_decimals, fitted, rows_to_predict
+from other_programs import environment
 from term_cases import example_card, example_rows
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -45,7 +46,7 @@ def recalculated(paths: list[Path], folder: Path) -> list[Any]:
     out, profile = folder / "out", (folder / "profile").as_uri()
     command = ["soffice", f"-env:UserInstallation={profile}", "--headless", "--convert-to", "xlsx"]
     command += ["--outdir", str(out), *map(str, paths)]
-    subprocess.run(command, check=True, capture_output=True, timeout=900)
+    subprocess.run(command, check=True, capture_output=True, timeout=900, env=environment())
     return [openpyxl.load_workbook(out / path.name, data_only=True)["Inputs"] for path in paths]
 
 
