@@ -323,6 +323,20 @@ def test_columns_that_must_be_monotone_are_in_no_product():
     assert (np.diff(scores, axis=1) >= 0).all()
 
 
+def test_products_do_not_depend_on_the_order_of_columns(tmp_path):
+    X, y = saddle(500, 3, gaps=0.1)
+    X = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.members_[-1].name == "products"
+    other = LessNaiveClassifier().fit(X[["d", "b", "a", "c"]], y)
+    found = other.predict_proba(X[["d", "b", "a", "c"]])
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-9)
+    save(model, tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.members_ == model.members_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
 def test_balanced_classes_move_the_prior():
     X, y = mixed(600)
     y = np.where(np.random.default_rng(0).random(600) < 0.8, 0, y)
