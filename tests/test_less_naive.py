@@ -35,6 +35,7 @@ from lessnaive.models.additive.ensemble import Settings, fit_ensemble
 from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import choose_member, fit_member
+from lessnaive.models.additive.products import JudgedProducts, fit_products
 from lessnaive.models.additive.scores import centred
 from lessnaive.models.additive.stacking import stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
@@ -76,6 +77,15 @@ def xor(n_rows=1200, seed=0):
     return X, y
 
 
+def saddle(n_rows=600, n_classes=2, seed=0, gaps=0.0):
+    """Numbers two of which act by their product."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    signal = (2.0 * X[:, 0] * X[:, 1] + X[:, 2])[:, None] * np.linspace(-1, 1, n_classes)
+    y = (signal + rng.gumbel(size=signal.shape)).argmax(axis=1)
+    return np.where(rng.random(X.shape) < gaps, np.nan, X), y
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scorecard_is_the_sum_of_the_members(n_classes):
     X, y = mixed(500, n_classes)
@@ -97,11 +107,12 @@ def test_scorecard_is_the_sum_of_the_members(n_classes):
     np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("table", [mixed, saddle])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
-    X, y = mixed(1500, n_classes)
+def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, table, monkeypatch):
+    X, y = table(1500, n_classes, gaps=0.1)
     kept = {}
-    for name in ("fit_tables", "boost_pairs", "fit_member"):
+    for name in ("fit_tables", "boost_pairs", "fit_products", "fit_member"):
         original = getattr(ensemble, name)
 
         def keep(*args, original=original, name=name, **options):
@@ -111,12 +122,15 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, monkeypatch):
         monkeypatch.setattr(ensemble, name, keep)
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert len(model.pairs_) == 3
-    assert [m.name for m in model.members_] == [*(m.name for m in MEMBERS), "tables", "trees"]
+    of_pairs = ["tables", "trees"] if table is mixed else ["tables", "trees", "products"]
+    assert [m.name for m in model.members_] == [*(m.name for m in MEMBERS), *of_pairs]
     inputs = inputs_of(X, y)
     weights = {m.name: m.weight for m in model.members_}
     total = np.zeros((len(y), n_classes))
     tables, trees = kept["fit_tables"][0], kept["boost_pairs"][0]
     fitted = {member.name: member for member in kept["fit_member"]} | {"tables": tables}
+    if table is saddle:
+        fitted["products"] = kept["fit_products"][0]
     for name, member in fitted.items():
         blocks = encode(member.design.pieces, inputs)
         rows = kernel_rows(blocks, inputs.labels, None, n_classes)
@@ -326,10 +340,10 @@ def test_large_tables_with_equal_rows(n_classes, monkeypatch):
     np.testing.assert_allclose(together, one_by_one, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "categories"])
+@pytest.mark.parametrize("kind", ["numbers", "products", "categories"])
 def test_large_tables_with_weights_have_pairs(kind, monkeypatch):
     """The trees of large tables see some rows only, but weights are those of all rows."""
-    X, y = xor(2000)
+    X, y = saddle(2000) if kind == "products" else xor(2000)
     if kind == "categories":
         X = np.where(X > [0, 0.3, 0, 0], "high", "low").astype(object)
     monkeypatch.setattr(less_naive, "_MOST_JUDGED", 1000)
@@ -337,7 +351,73 @@ def test_large_tables_with_weights_have_pairs(kind, monkeypatch):
     model = LessNaiveClassifier().fit(X, y)
     same = LessNaiveClassifier().fit(X, y, sample_weight=np.ones(len(y)))
     assert model.pairs_[0] == ("x0", "x1")
+    assert ("products" in [m.name for m in model.members_]) == (kind != "categories")
     np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_products_help_where_columns_multiply(n_classes, monkeypatch):
+    X, y = saddle(400, n_classes, gaps=0.05)
+    new, truth = saddle(4000, n_classes, seed=1, gaps=0.05)
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.members_[-1].name == "products"
+    monkeypatch.setattr(ensemble, "judge_products", lambda *args: None)
+    without = LessNaiveClassifier().fit(X, y)
+    assert without.members_[-1].name == "trees"
+    found = log_loss(truth, model.predict_proba(new))
+    assert found < log_loss(truth, without.predict_proba(new)) - 0.01
+    # One table per pair still: products have the bins of trees.
+    sizes = [[term.scores.shape for term in m.scorecard_.terms[4:]] for m in (model, without)]
+    assert sizes[0] == sizes[1]
+
+
+def test_products_of_rows_with_weights_are_those_of_repeated_rows():
+    X, y = saddle(300, 3, gaps=0.1)
+    times = np.random.default_rng(1).integers(1, 4, len(y))
+    places = np.repeat(np.arange(len(y)), times)
+    found = []
+    for inputs in (
+        inputs_of(X, y, times.astype(float)),
+        inputs_of(X[places], y[places]),
+    ):
+        curves = choose_member(MEMBERS[1], inputs, inputs, [], tol=1e-13)
+        judged = JudgedProducts(3.0, np.empty(0))
+        pairs = [(0, 1), (1, 3)]
+        found.append(fit_products(inputs, curves, pairs, judged, [], tol=1e-14, max_iter=100))
+    weighted, repeated = found
+    for one, other in zip(weighted.design.pieces[-2:], repeated.design.pieces[-2:], strict=True):
+        np.testing.assert_allclose(one.table, other.table, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        weighted.solution.parameters, repeated.solution.parameters, rtol=0, atol=1e-6
+    )
+
+
+def test_columns_that_must_be_monotone_are_in_no_product():
+    X, y = saddle(600)
+    free = LessNaiveClassifier().fit(X, y)
+    assert ("x0", "x1") in free.pairs_
+    model = LessNaiveClassifier(monotonic_cst=[1, 0, 1, 0], max_iter=400).fit(X, y)
+    assert not {"x0", "x2"} & {name for pair in model.pairs_ for name in pair}
+    held = LessNaiveClassifier(monotonic_cst=[0, 0, 1, 0]).fit(X, y)
+    assert held.members_[-1].name == "products"
+    grid = np.repeat(X[:20], 50, axis=0)
+    grid[:, 2] = np.tile(np.linspace(-4, 4, 50), 20)
+    scores = held.predict_proba(grid)[:, 1].reshape(20, 50)
+    assert (np.diff(scores, axis=1) >= 0).all()
+
+
+def test_products_do_not_depend_on_the_order_of_columns(tmp_path):
+    X, y = saddle(500, 3, gaps=0.1)
+    X = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.members_[-1].name == "products"
+    other = LessNaiveClassifier().fit(X[["d", "b", "a", "c"]], y)
+    found = other.predict_proba(X[["d", "b", "a", "c"]])
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-9)
+    save(model, tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.members_ == model.members_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_balanced_classes_move_the_prior():
@@ -436,8 +516,9 @@ def test_the_strength_of_a_table_is_what_fewer_columns_cannot_say():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_threads_and_jobs_do_not_matter(n_classes):
-    X, y = mixed(1200, n_classes)
+@pytest.mark.parametrize("table", [mixed, saddle])
+def test_threads_and_jobs_do_not_matter(n_classes, table):
+    X, y = table(1200, n_classes)
     found, before = [], _core.max_threads()
     for threads, jobs in ((1, None), (2, None), (2, 2)):
         _core.set_threads(threads)

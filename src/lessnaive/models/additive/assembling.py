@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive.models.additive.basis import CrossCells, Curve, Levels, NumericPiece, bin_codes
+from lessnaive.models.additive.basis import (
+    CrossCells,
+    Curve,
+    Levels,
+    NumericPiece,
+    Product,
+    bin_codes,
+)
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.models.additive.design import Design
@@ -56,15 +63,18 @@ class Assembly:
         design: Design,
         parameters: Floats,
         weight: float,
-        coarse: Sequence[Coarse] = (),
+        coarse: Sequence[Coarse] | Mapping[int, Coarse] = (),
     ) -> None:
-        """Add a fitted design, times a weight; `coarse` are the columns of its pairs."""
+        """Add a fitted design, times a weight; `coarse` are the columns of its pairs, by place."""
         scores = weight * centred(parameters)
         self.intercept += scores[-1]
         for piece, part in zip(design.pieces, design.parts(scores), strict=True):
             if isinstance(piece, CrossCells):
                 own = [coarse[j] for j in piece.columns]
                 self._add_cells(own, part.reshape(*piece.sizes, -1))
+            elif isinstance(piece, Product):
+                own = [coarse[j] for j in piece.columns]
+                self._add_cells(own, piece.table[..., None] * part[0])
             elif isinstance(piece, Levels):
                 self._tables[piece.column] += part
             elif isinstance(piece, NumericPiece):

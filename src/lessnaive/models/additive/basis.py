@@ -25,6 +25,7 @@ __all__ = [
     "Line",
     "NumericPiece",
     "Piece",
+    "Product",
     "bin_codes",
     "hat_of",
     "quantile_cuts",
@@ -226,6 +227,31 @@ class CrossCells(Piece):
         for codes, size in zip(self.codes[1:], self.sizes[1:], strict=True):
             cells = (cells * kind(size) + codes).astype(kind)
         return Encoded(_CODED, self.size, cells, _NO_VALUES)
+
+
+@dataclass(frozen=True)
+class Product(Piece):
+    """A number for each combination of codes of two columns, times one parameter.
+
+    Attributes
+    ----------
+    columns : pair of int
+        Places of the columns.
+    table : array of shape (n_codes of the first, n_codes of the second)
+        The numbers.
+    values : array of shape (n_rows,)
+        Those of the rows.
+    """
+
+    columns: tuple[int, int]
+    table: Floats
+    values: Floats
+    penalty: float = 1.0
+    size: int = 1
+
+    def encode(self, columns: Sequence[Any]) -> Encoded:
+        """Return the numbers of the rows."""
+        return Encoded(_LINE, 1, _NO_CODES, self.values)
 
 
 def bin_codes(column: Numbers, cuts: Floats) -> Codes:

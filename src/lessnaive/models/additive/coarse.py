@@ -11,7 +11,7 @@ from lessnaive.models.additive.basis import bin_codes, quantile_cuts
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 
-__all__ = ["Coarse", "coarse_columns"]
+__all__ = ["Coarse", "coarse_columns", "coarse_numbers"]
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,19 @@ class Coarse:
 def coarse_columns(inputs: Inputs, n_bins: int, n_levels: int) -> list[Coarse]:
     """Return all columns: numbers in bins, and all but the most frequent categories as one."""
     return [
-        _bins(column, n_bins) if isinstance(column, Numbers) else _levels(column, inputs, n_levels)
+        coarse_numbers(column, n_bins)
+        if isinstance(column, Numbers)
+        else _levels(column, inputs, n_levels)
         for column in inputs.columns
     ]
 
 
-def _bins(column: Numbers, n_bins: int) -> Coarse:
-    cuts = quantile_cuts(column, n_bins)
-    return Coarse(column.place, Intervals(cuts), bin_codes(column, cuts).astype(np.uint8), True)
+def coarse_numbers(column: Numbers, n_bins: int, like: Coarse | None = None) -> Coarse:
+    """Return numbers in bins of about equal weight, or in the bins of another coarse column."""
+    encoding = Intervals(quantile_cuts(column, n_bins)) if like is None else like.encoding
+    assert isinstance(encoding, Intervals)
+    codes = bin_codes(column, encoding.edges).astype(np.uint8)
+    return Coarse(column.place, encoding, codes, True)
 
 
 def _levels(column: Categories, inputs: Inputs, n_levels: int) -> Coarse:

@@ -38,6 +38,7 @@ from lessnaive.models.additive.path import (
     choose_member,
     fit_member,
 )
+from lessnaive.models.additive.products import JudgedProducts, fit_products, judge_products
 from lessnaive.models.additive.scores import centred, log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.models.additive.triple_choice import choose_triples
@@ -54,12 +55,13 @@ Rows = NDArray[np.intp]
 _FEWEST_ROWS, _LEAST_GAIN, _LEAST_LEFT = 60.0, 0.005, 0.005
 # The gain must be larger than so many standard errors: with fewer rows than this, and with more.
 _FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
-# Where the weights of columns alone, of tables and of trees are pulled to.
-_SHARES = (0.6, 0.2, 0.2)
+# Where the weights of columns alone, of tables, of trees and, if there are any, of products are
+# pulled to.
+_SHARES, _SHARES_WITH_PRODUCTS = (0.6, 0.2, 0.2), (0.55, 0.15, 0.15, 0.15)
 # Rows are told apart by what they are in up to so many folds.
 _MOST_ROLES = 32
-#: Steps of progress while pairs are looked for: the choice, tables, trees.
-PAIR_STEPS = 3
+#: Steps of progress while pairs are looked for: the choice, tables, trees, products.
+PAIR_STEPS = 4
 
 
 class MemberReport(NamedTuple):
@@ -69,7 +71,7 @@ class MemberReport(NamedTuple):
     ----------
     name : str
         "smooth", "bends", "lines", "steps" or "freed"; with pairs or triples also "tables" and
-        "trees".
+        "trees", with pairs of numbers also "products".
     penalty : float or None
         The penalty that was chosen; None for trees.
     weight : float
@@ -173,7 +175,10 @@ def fit_ensemble(
         held_out = [member.held_out[judge.rows] for member in chosen]
         weights, honest = judge.stack(held_out, shares)
         together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
-        with_pairs = _judge_pairs(every, some, folds, settings, judge, together, honest, step)
+        curves = next((member for member in chosen if member.member.name == "bends"), None)
+        with_pairs = _judge_pairs(
+            every, some, folds, settings, judge, together, honest, curves, step
+        )
     if with_pairs is not None:
         weights = with_pairs.weights[0] * weights
 
@@ -203,7 +208,7 @@ def fit_ensemble(
     start, last = None, len(chosen) - 2
     if every is not some:
         start = members[last].solution.parameters if last in members else chosen[last].start
-    solutions.append(_fit_pairs(inputs, every, some, settings, with_pairs, start, assembly))
+    solutions += _fit_pairs(inputs, every, some, settings, with_pairs, start, assembly)
     return Ensemble(
         assembly, reports + with_pairs.reports, with_pairs.pairs, with_pairs.log_loss, solutions
     )
@@ -244,6 +249,8 @@ class _WithPairs:
     pairs: list[Pair]
     tables: JudgedTables
     rounds: list[int]
+    curves: ChosenMember | None
+    products: JudgedProducts | None
     reports: list[MemberReport]
     log_loss: float
 
@@ -256,6 +263,7 @@ def _judge_pairs(
     judge: _Judge,
     together: Floats,
     honest: Floats,
+    curves: ChosenMember | None,
     step: Callable[[], None],
 ) -> _WithPairs | None:
     """Return what the folds say about pairs, if there are rows enough and held-out rows gain."""
@@ -284,11 +292,20 @@ def _judge_pairs(
     step()
     if not (pairs or of_tables.triples):
         return None
-    of_trees = judge_trees(some, folds, [own for own, _ in of_folds])
+    pairs_of_folds = [own for own, _ in of_folds]
+    of_trees = judge_trees(some, folds, pairs_of_folds)
+    step()
+    of_products = None
+    if curves is not None:
+        of_products = judge_products(some, folds, curves, pairs_of_folds, settings.tol)
     step()
     held_out = [together, of_tables.held_out[judge.rows], of_trees.held_out[judge.rows]]
-    weights, _ = judge.stack(held_out, list(_SHARES))
-    _, with_pairs = judge.stack([honest, *held_out[1:]], list(_SHARES))
+    shares = list(_SHARES)
+    if of_products is not None:
+        held_out.append(of_products.held_out[judge.rows])
+        shares = list(_SHARES_WITH_PRODUCTS)
+    weights, _ = judge.stack(held_out, shares)
+    _, with_pairs = judge.stack([honest, *held_out[1:]], shares)
     gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
     if not _pays(gains, judge.weights, judge.loss(honest)):
         return None
@@ -296,8 +313,20 @@ def _judge_pairs(
         MemberReport("tables", of_tables.penalty, float(weights[1]), judge.loss(held_out[1])),
         MemberReport("trees", None, float(weights[2]), judge.loss(held_out[2])),
     ]
-    loss = judge.loss(with_pairs)
-    return _WithPairs(weights, pieces, pairs, of_tables, of_trees.rounds, reports, loss)
+    if of_products is not None:
+        own = (of_products.penalty, float(weights[3]), judge.loss(held_out[3]))
+        reports.append(MemberReport("products", *own))
+    return _WithPairs(
+        weights,
+        pieces,
+        pairs,
+        of_tables,
+        of_trees.rounds,
+        curves,
+        of_products,
+        reports,
+        judge.loss(with_pairs),
+    )
 
 
 def _fit_pairs(
@@ -308,16 +337,31 @@ def _fit_pairs(
     judged: _WithPairs,
     start: Floats | None,
     assembly: Assembly,
-) -> Solution:
-    """Fit tables and trees to all rows, and add them."""
+) -> list[Solution]:
+    """Fit tables, trees and products, and add them."""
     tables = fit_tables(
         every, judged.pieces, judged.tables, start, tol=settings.tol, max_iter=settings.max_iter
     )
     trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.rounds)
-    _, of_tables, of_trees = judged.weights.tolist()
+    _, of_tables, of_trees, *rest = judged.weights.tolist()
     assembly.add_design(tables.design, tables.solution.parameters, of_tables, tables.coarse)
     assembly.add_boosted(trees, of_trees)
-    return tables.solution
+    of_products = sum(rest)
+    if judged.products is None or judged.curves is None or not of_products:
+        return [tables.solution]
+    # A few parameters more than the curves have: of very many rows, those of the folds do.
+    products = fit_products(
+        some,
+        judged.curves,
+        judged.pairs,
+        judged.products,
+        trees.coarse,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+    )
+    parameters = products.solution.parameters
+    assembly.add_design(products.design, parameters, of_products, products.coarse)
+    return [tables.solution, products.solution]
 
 
 def _choose(

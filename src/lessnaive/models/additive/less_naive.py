@@ -72,7 +72,9 @@ class LessNaiveClassifier(ScorecardClassifier):
     where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
     log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 60 rows on, pairs
     are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
-    trees each branch of which looks at one column or pair, are added in the same way, and are used
+    trees each branch of which looks at one column or pair, are added in the same way, and so are,
+    for pairs of numbers, *bends* with a multiple of the product of each pair, if they lower the
+    log-loss of held-out rows by 1 % of that of *bends* alone. All of that is used
     if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error
     (with fewer than 100 rows, twice that). Where the columns alone leave less than 0.5 % of the
     log-loss of the class frequencies, they are not looked for.
@@ -133,7 +135,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         The columns of each triple, the strongest first.
     members_ : list of MemberReport
         What each of the models contributed: name, penalty, weight in the sum, and log-loss on
-        held-out rows. With pairs or triples, "tables" and "trees" are among them.
+        held-out rows. With pairs or triples, "tables" and "trees" are among them, with pairs of
+        numbers perhaps "products".
     cv_log_loss_ : float or None
         Log-loss of held-out rows, with weights of the members from the other folds; None if there
         were too few rows to hold any out.

@@ -111,6 +111,12 @@ def _curve(column: Numbers, n_knots: int) -> list[Piece]:
 
 
 def _line(column: Numbers, penalty: float) -> list[Piece]:
+    line = standard_line(column, penalty)
+    return [] if line is None else [line]
+
+
+def standard_line(column: Numbers, penalty: float = 1.0) -> Line | None:
+    """Return a line in the standardized value; None for numbers that are equal, or too large."""
     # Scaled first, so that squares do not overflow.
     size = float(np.abs(column.distinct).max())
     scaled = column.values / size
@@ -119,8 +125,8 @@ def _line(column: Numbers, penalty: float) -> list[Piece]:
     mean = float(np.average(known, weights=w))
     deviation = float(np.sqrt(np.average((known - mean) ** 2, weights=w)))
     if deviation <= 1e-12 * abs(mean) or size > LARGEST_ON_A_CURVE:
-        return []
-    return [Line(column.place, mean * size, deviation * size, penalty)]
+        return None
+    return Line(column.place, mean * size, deviation * size, penalty)
 
 
 def steps_and_line(column: Numbers) -> list[Piece]:

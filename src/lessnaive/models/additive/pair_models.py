@@ -20,6 +20,7 @@ from lessnaive.models.additive.path import Folds, penalty_path
 from lessnaive.models.additive.scores import centred
 
 __all__ = [
+    "TREE_BINS",
     "BoostedPairs",
     "Groups",
     "JudgedTables",
@@ -38,7 +39,7 @@ BINS, LEVELS = (4, 8), 8
 _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 # Of the trees.
-_TREE_BINS, _TREE_LEVELS = 64, 62
+TREE_BINS, _TREE_LEVELS = 64, 62
 _LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.3, 20
 # Several sequences of trees are averaged, fewer for many classes or rows. Each tree sees a share of
 # the columns only, but no fewer than this.
@@ -178,7 +179,7 @@ def judge_trees(
     some: Inputs, folds: Folds, pairs_of_folds: Sequence[Sequence[Pair]]
 ) -> JudgedTrees:
     """Boost trees in the folds until held-out rows gain no more."""
-    coarse = coarse_columns(some, _TREE_BINS, _TREE_LEVELS)
+    coarse = coarse_columns(some, TREE_BINS, _TREE_LEVELS)
     many = some.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
     n_sequences = _SEQUENCES_OF_MANY if many or some.n_rows > _MANY_ROWS else _SEQUENCES
@@ -209,7 +210,7 @@ def boost_pairs(
     if some is not inputs:
         step = -(-inputs.n_rows // _MOST_BOOSTED)
         inputs, _ = inputs.take(np.arange(0, inputs.n_rows, step)).collapsed()
-    coarse = coarse_columns(inputs, _TREE_BINS, _TREE_LEVELS)
+    coarse = coarse_columns(inputs, TREE_BINS, _TREE_LEVELS)
     weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
     tables = {

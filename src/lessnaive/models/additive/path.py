@@ -23,6 +23,8 @@ __all__ = [
     "FittedMember",
     "choose_member",
     "fit_member",
+    "fold_tolerance",
+    "mean_loss",
     "penalty_path",
 ]
 
@@ -52,8 +54,8 @@ class ChosenMember:
         The penalty that was chosen.
     held_out : array of shape (n_rows, n_classes)
         Scores of rows that are not in the training rows of a fold, with mean 0 in each row.
-    start : array of shape (n_parameters, n_outputs) or None
-        Where the search for the parameters of all rows begins, if the folds have them.
+    states : list of array of shape (n_parameters, n_outputs)
+        Parameters of the folds.
     design : Design or None
         Its pieces, if the folds have the same.
     encoded : list of Encoded or None
@@ -63,9 +65,16 @@ class ChosenMember:
     member: Member
     penalty: float
     held_out: Floats
-    start: Floats | None
+    states: list[Floats]
     design: Design | None
     encoded: list[Encoded] | None
+
+    @property
+    def start(self) -> Floats | None:
+        """Where the search for the parameters of all rows begins, if the folds have them."""
+        if self.member.learns_pieces or not self.states:
+            return None
+        return np.asarray(np.mean(self.states, axis=0))
 
 
 class FittedMember(NamedTuple):
@@ -96,9 +105,8 @@ def choose_member(
         fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
-    start = None if member.learns_pieces or not states else np.mean(states, axis=0)
     known = encoded if some is inputs else None
-    return ChosenMember(member, penalty, held_out, start, design, known)
+    return ChosenMember(member, penalty, held_out, states, design, known)
 
 
 def fit_member(chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: int) -> FittedMember:
@@ -164,7 +172,7 @@ def penalty_path(
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
             start = states[place]
             guess = start + moves[place] if lam < penalties[0] else start
-            found = fit.solve(lam, guess, tol=_LOOSER * tol * lowest, max_iter=FOLD_STEPS)
+            found = fit.solve(lam, guess, tol=fold_tolerance(tol, lowest), max_iter=FOLD_STEPS)
             moves[place] = found.parameters - start
             states[place] = found.parameters
             out = np.empty((len(test), inputs.n_outputs))
@@ -173,6 +181,11 @@ def penalty_path(
         loss = mean_loss(scores, inputs, folds)
         lowest = min(lowest, loss)
         yield lam, loss, scores, list(states)
+
+
+def fold_tolerance(tol: float, loss: float) -> float:
+    """Return the gain per row that ends a search in a fold, given the loss of held-out rows."""
+    return _LOOSER * tol * loss
 
 
 def mean_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:
