@@ -7,8 +7,8 @@
 namespace lessnaive {
 namespace {
 
-// A fall of the loss by a smaller share is none.
-constexpr double kNoFall = 1e-7;
+// A fall of the loss by a smaller share of what it is without trees is none.
+constexpr double kNoFall = 1e-6;
 
 std::vector<int32_t> rows_with(const double* weights, size_t rows) {
     std::vector<int32_t> out;
@@ -114,7 +114,7 @@ bool PairBoosting::advance(int rounds) {
         probabilities();
         losses_.push_back(held_out_loss());
         if (held_weights_.empty()) continue;
-        if (losses_.back() < losses_[best_] - kNoFall * std::fabs(losses_[best_])) {
+        if (losses_.back() < losses_[best_] - kNoFall * losses_.front()) {
             best_ = round;
             kept_ = scores_;
         }
