@@ -37,7 +37,7 @@ from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.products import JudgedProducts, fit_products
 from lessnaive.models.additive.scores import centred
-from lessnaive.models.additive.stacking import stack
+from lessnaive.models.additive.stacking import pays, stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table.training import read_training
 from lessnaive.validation.cross_validation import split_rows
@@ -645,9 +645,9 @@ def test_very_wide_tables_get_fewer_members_and_no_pairs(monkeypatch):
 def test_pairs_must_gain_more_than_the_error_of_the_gain():
     rng = np.random.default_rng(0)
     ones = np.ones(400)
-    assert ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 1.0)
-    assert not ensemble._pays(rng.normal(0.1, 0.1, 400), ones, 30.0)  # less than 0.5 %
-    assert not ensemble._pays(rng.permutation(np.repeat([0.91, -0.89], 200)), ones, 1.0)
+    assert pays(rng.normal(0.1, 0.1, 400), ones, 0.005)
+    assert not pays(rng.normal(0.1, 0.1, 400), ones, 0.15)
+    assert not pays(rng.permutation(np.repeat([0.91, -0.89], 200)), ones, 0.005)
 
 
 @pytest.mark.parametrize("pairs", [0, 3])

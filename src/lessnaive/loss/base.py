@@ -106,11 +106,14 @@ class Curvature(ABC):
     ) -> Floats:
         """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""
 
+    #: Whether there is a curvature without what hardly counts, which is faster.
+    has_main_curvature: bool = False
+
     def main_curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
-        """Return the same without what hardly counts, if that is faster."""
-        return self.curvature(weights, chosen, n_rows, seed)
+        """Return the curvature without what hardly counts."""
+        raise NotImplementedError
 
     #: Whether the matrix of second derivatives is known as a map too.
     has_curvature_map: bool = False

@@ -227,12 +227,16 @@ class WeightedEvidenceLoss(Loss, Curvature):
         )
         return out
 
+    @property
+    def has_main_curvature(self) -> bool:  # type: ignore[override]
+        """Whether the rows are here, and not in parts."""
+        return isinstance(self.evidence, _core.Evidence)
+
     def main_curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
     ) -> Floats:
-        """Return the same without rows between classes of which one is very unlikely."""
-        if not isinstance(self.evidence, _core.Evidence):
-            return self.curvature(weights, chosen, n_rows, seed)
+        """Return the curvature without rows between classes of which one is very unlikely."""
+        assert isinstance(self.evidence, _core.Evidence)
         out = np.empty((len(chosen), len(chosen)))
         given = (self.by_class(weights), self.squared, self.shared, chosen, n_rows, seed, out)
         self.evidence.curvature(*given, _NEGLIGIBLE)

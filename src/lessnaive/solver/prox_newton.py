@@ -139,7 +139,9 @@ class ProxNewton(Solver):
             looked_at = _roughly(rows, loss) if blind and not near else rows
             fresh = not (good and np.isin(chosen, known).all())
             if fresh:
-                look = loss.curvature if careful else loss.main_curvature
+                look = loss.curvature
+                if loss.has_main_curvature and not careful:
+                    look = loss.main_curvature
                 hessian, known = look(point.weights, chosen, looked_at, n_iter), chosen
             else:
                 places = np.searchsorted(known, chosen)

@@ -40,7 +40,7 @@ from lessnaive.models.additive.path import (
 )
 from lessnaive.models.additive.products import JudgedProducts, fit_products, judge_products
 from lessnaive.models.additive.scores import centred, log_losses
-from lessnaive.models.additive.stacking import stack
+from lessnaive.models.additive.stacking import pays, stack
 from lessnaive.models.additive.triple_choice import choose_triples
 from lessnaive.plain import Node
 from lessnaive.validation.cross_validation import side_by_side
@@ -53,8 +53,6 @@ Rows = NDArray[np.intp]
 # Pairs need so many rows, and must lower the loss of held-out rows by this share. They are not
 # looked for where columns alone leave less than this share of the loss of class frequencies.
 _FEWEST_ROWS, _LEAST_GAIN, _LEAST_LEFT = 60.0, 0.005, 0.005
-# The gain must be larger than so many standard errors: with fewer rows than this, and with more.
-_FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 # Where the weights of columns alone, of tables, of trees and, if there are any, of products are
 # pulled to.
 _SHARES, _SHARES_WITH_PRODUCTS = (0.6, 0.2, 0.2), (0.55, 0.15, 0.15, 0.15)
@@ -307,7 +305,7 @@ def _judge_pairs(
     weights, _ = judge.stack(held_out, shares)
     _, with_pairs = judge.stack([honest, *held_out[1:]], shares)
     gains = log_losses(honest, judge.labels) - log_losses(with_pairs, judge.labels)
-    if not _pays(gains, judge.weights, judge.loss(honest)):
+    if not pays(gains, judge.weights, _LEAST_GAIN * judge.loss(honest)):
         return None
     reports = [
         MemberReport("tables", of_tables.penalty, float(weights[1]), judge.loss(held_out[1])),
@@ -389,12 +387,3 @@ def _choose(
 
     tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
     return side_by_side(chosen, tasks, settings.n_jobs)
-
-
-def _pays(gains: Floats, weights: Floats, loss: float) -> bool:
-    """Whether rows gain by pairs: a share of the loss, and more than the error of the mean."""
-    total = float(weights.sum())
-    mean = float(weights @ gains) / total
-    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / total
-    errors = _ERRORS_OF_FEW if total < _FEW_ROWS else _ERRORS
-    return mean > max(_LEAST_GAIN * loss, errors * error)

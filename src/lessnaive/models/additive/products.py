@@ -24,7 +24,8 @@ from lessnaive.models.additive.path import (
     fold_tolerance,
     mean_loss,
 )
-from lessnaive.models.additive.scores import centred
+from lessnaive.models.additive.scores import centred, log_losses
+from lessnaive.models.additive.stacking import pays
 
 __all__ = ["JudgedProducts", "ProductsOfPairs", "fit_products", "judge_products"]
 
@@ -32,7 +33,8 @@ Floats = NDArray[np.float64]
 
 # What the square of the parameter of a product may cost, in the order of trying.
 _PENALTIES = (30.0, 3.0, 0.3, 0.03)
-# Products must lower the loss of held-out rows by this share of that of the curves alone.
+# Products must lower the loss of held-out rows by this share of that of the curves alone, and by
+# more than its standard error.
 _LEAST_GAIN = 0.01
 # Standard deviations at which the factors end.
 _END = 3.0
@@ -97,7 +99,14 @@ def judge_products(
         if loss >= best:
             break
         best, kept = loss, JudgedProducts(penalty, scores)
-    return kept if best < (1 - _LEAST_GAIN) * alone else None
+    if kept is None:
+        return None
+    rows = np.concatenate([test for _, test in folds])
+    before, after = (
+        log_losses(each[rows], labels[rows]) for each in (curves.held_out, kept.held_out)
+    )
+    weights = np.ones(len(rows)) if some.weights is None else some.weights[rows]
+    return kept if pays(before - after, weights, _LEAST_GAIN * alone) else None
 
 
 def fit_products(

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 from lessnaive.models.additive.scores import softmax_logs
 
-__all__ = ["stack"]
+__all__ = ["pays", "stack"]
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 _PULL = 5.0
 # Steps of Newton's method end when one promises less than this share of the objective.
 _MOST_STEPS, _ENOUGH = 50, 1e-15
+# A gain must be larger than so many standard errors: with fewer rows than this, and with more.
+_FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 
 
 def stack(
@@ -77,3 +79,15 @@ def _expansion(
     flat = (models * np.sqrt(p * w[:, None])).reshape(len(models), -1)
     hessian = flat @ flat.T - (means * w) @ means.T + 2 * _PULL * np.eye(len(v))
     return value + _PULL * float(away @ away), (means - own) @ w + 2 * _PULL * away, hessian
+
+
+def pays(gains: Floats, weights: Floats, least: float) -> bool:
+    """Whether held-out rows gain by one more model: `least`, and more than the error of the mean.
+
+    `gains` are by how much the loss of each row falls.
+    """
+    total = float(weights.sum())
+    mean = float(weights @ gains) / total
+    error = float(np.sqrt(weights @ (gains - mean) ** 2)) / total
+    errors = _ERRORS_OF_FEW if total < _FEW_ROWS else _ERRORS
+    return mean > max(least, errors * error)
