@@ -124,4 +124,7 @@ def _is_there(module: str, name: str) -> bool:
         found = importlib.import_module(module)
     except ImportError as error:
         return not str(error.name).startswith("lessnaive")  # an extra that is not installed
-    return hasattr(found, name) or importlib.util.find_spec(f"{module}.{name}") is not None
+    if hasattr(found, name):
+        return True
+    is_folder = hasattr(found, "__path__")
+    return is_folder and importlib.util.find_spec(f"{module}.{name}") is not None

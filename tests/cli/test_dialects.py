@@ -16,6 +16,7 @@ import pytest
 
 from command_line import TABLE, refused, rows_of, write
 from lessnaive.cli.dialect import Dialect, find_separator
+from lessnaive.cli.numbers import suggest
 from lessnaive.cli.training import warn_of_traps
 
 PLAIN = "size,price,kind,y\n1.5,1234.5,a,yes\n2.5,12,b,no\n-3.25,1000000,a,yes\n4,,b,no\n"
@@ -291,6 +292,10 @@ def test_columns_without_a_value_are_left_out_with_one_warning(cli, well, comman
     filled = content.replace("1,,a,NA", "1,word,a,7")
     assert well("predict", "m.json", write("filled.csv", filled)) == probabilities
     assert len(rows_of(probabilities)) == 4
+
+
+def test_nothing_is_suggested_for_a_column_without_values():
+    assert suggest(pa.chunked_array([[None, None]], type=pa.string()), Dialect()) is None
 
 
 def test_columns_of_names_are_looked_at_once(monkeypatch):

@@ -141,6 +141,8 @@ def suggest(column: pa.ChunkedArray, dialect: Dialect) -> Reading | None:
     """
     usual = pc.match_substring_regex(column, number_pattern(dialect))
     best, found = pc.mean(usual).as_py(), None
+    if best is None:
+        return None  # no cell has a value
     for other in _others(column, dialect):
         numbers = pc.match_substring_regex(column, number_pattern(other))
         share = pc.mean(numbers).as_py()
