@@ -38,6 +38,7 @@ from lessnaive.arena.journal import ResultFile
 FOLDS = 5
 FEWEST_ROWS = 50
 SMALLEST = 1e-12
+KEY = ("table", "method", "fold")
 QUICK_TABLES = ("iris", "zoo", "heart-statlog", "cryotherapy", "bupa", "car")
 
 
@@ -103,16 +104,10 @@ def area(probability: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([roc_auc_score(truth == c, probability[:, c]) for c in present]))
 
 
-def run(
-    results: ResultFile,
-    names: list[str],
-    methods: list[str],
-    folds: list[int],
-    known: set[tuple[Any, ...]],
-) -> None:
+def run(results: ResultFile, names: list[str], methods: list[str], folds: list[int]) -> None:
     """Measure what has not been measured yet."""
     cells = [(t, m, f) for f in folds for t in names for m in methods]
-    waiting = [cell for cell in cells if cell not in results and cell not in known]
+    waiting = [cell for cell in cells if cell not in results]
     from rich.progress import track
 
     for table, method, fold in track(waiting, description="tables x methods x folds"):
@@ -120,6 +115,16 @@ def run(
             warnings.simplefilter("ignore")  # of peers, and of paths that end early
             row = measure(method, table, fold)
         results.add({"table": table, "method": method, "fold": fold, **row})
+
+
+def begin_with(
+    known: pd.DataFrame, results: ResultFile, names: list[str], methods: list[str]
+) -> None:
+    """Take over results that are known, so that those of a method on a table stay together."""
+    wanted = known[known["table"].isin(names) & known["method"].isin(methods)]
+    for row in wanted.to_dict("records"):
+        if tuple(row[name] for name in KEY) not in results:
+            results.add(row)
 
 
 def half(table: str) -> int:
@@ -137,19 +142,14 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
     parser.add_argument("--folds", nargs="+", type=int, choices=range(FOLDS), help="these only")
     parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
-    parser.add_argument("--known", type=Path, help="CSV file of results not to be measured again")
+    parser.add_argument("--known", type=Path, help="CSV file of results to begin with")
     options = parser.parse_args()
-    key = ("table", "method", "fold")
-    results = ResultFile(options.out / "quality.jsonl", key)
-    known = pd.read_csv(options.known) if options.known else pd.DataFrame(columns=key)
+    results = ResultFile(options.out / "quality.jsonl", KEY)
     names = list(QUICK_TABLES) if options.quick else options.tables or tables(options.max_rows)
-    run(
-        results,
-        names,
-        options.methods or available(),
-        options.folds or list(range(FOLDS)),
-        set(zip(*(known[name] for name in key), strict=True)),
-    )
+    methods = options.methods or available()
+    if options.known:
+        begin_with(pd.read_csv(options.known), results, names, methods)
+    run(results, names, methods, options.folds or list(range(FOLDS)))
 
 
 if __name__ == "__main__":
