@@ -21,7 +21,6 @@ from lessnaive.likelihood.base import (
     AdditiveStatistics,
     ColumnStatistics,
     LikelihoodSettings,
-    spread_classes,
     update_all,
 )
 from lessnaive.likelihood.bernoulli import broadcast_beta
@@ -44,9 +43,10 @@ __all__ = [
     "LearnedNaiveBayes",
     "NaiveBayesStatistics",
     "RowCounts",
-    "RowSum",
     "check_priors",
+    "count_rows",
     "count_table",
+    "empty_statistics",
     "learn_naive_bayes",
     "log_prior",
     "make_scorecard",
@@ -203,7 +203,7 @@ def count_table(
     settings : EvidenceSettings
         Which likelihood each kind of column has.
     training : Training, PartedTraining or SummedTraining
-        The rows, or their :class:`RowSum`.
+        The rows, or their sum (``evidence/row_sum.py``).
     allow_empty : bool, default=False
         Whether columns without a single value are passed over in silence; otherwise one warning
         names them all, and it is an error if no column has any. They say nothing.
@@ -218,7 +218,7 @@ def count_table(
     else:
         binnings = _binnings(settings, training)
         places = [j for j in range(len(schema)) if j not in binnings]
-        counted = training.total(partial(_count_rows, settings, places), _merged)
+        counted = training.total(partial(count_rows, settings, places), _merged)
     others = dict(
         zip((j for j in range(len(schema)) if j not in binnings), counted.columns, strict=True)
     )
@@ -272,22 +272,11 @@ class RowCounts(NamedTuple):
     class_count: NDArray[np.float64]
     columns: list[AdditiveStatistics]
 
-    def among(self, classes: NDArray[Any]) -> RowCounts:
-        """Return the counts with more classes."""
-        if self.classes.tolist() == classes.tolist():
-            return self
-        place = {label: i for i, label in enumerate(classes.tolist())}
-        places = np.array([place[label] for label in self.classes.tolist()], dtype=np.int64)
-        for column in self.columns:
-            cast(Any, column).spread_classes(places, len(classes))
-        class_count = spread_classes(self.class_count, places, len(classes))
-        return RowCounts(classes, class_count, self.columns)
 
-
-def _count_rows(settings: EvidenceSettings, places: Sequence[int], training: Training) -> RowCounts:
+def count_rows(settings: EvidenceSettings, places: Sequence[int], training: Training) -> RowCounts:
     """Return the class counts of rows, and the statistics of some columns that have no bins."""
     n_classes, rows = len(training.classes), (training.labels, training.weights)
-    columns = [_empty(training.schema, j, n_classes, settings) for j in places]
+    columns = [empty_statistics(training.schema, j, n_classes, settings) for j in places]
     update_all(columns, [training.table.columns[j] for j in places], *rows)
     class_count = np.zeros((1, n_classes))
     everything = np.broadcast_to(np.uint8(0), len(training.labels))
@@ -299,65 +288,6 @@ def _merged(one: RowCounts, other: RowCounts) -> RowCounts:
     for column, more in zip(one.columns, other.columns, strict=True):
         column.merge(more)
     return one._replace(class_count=one.class_count + other.class_count)
-
-
-class RowSum:
-    """All that naive Bayes without bins wants of rows, summed up before all of them are known.
-
-    Parts may have other classes, and columns without values.
-
-    Parameters
-    ----------
-    settings : EvidenceSettings
-        What is counted.
-    """
-
-    def __init__(self, settings: EvidenceSettings) -> None:
-        self._settings = settings
-
-    def is_enough(self, schema: Schema) -> bool:
-        """Whether nothing else is wanted of rows with such columns."""
-        settings = self._settings
-        curve = NUMERIC_LIKELIHOODS.get(settings.numeric)
-        numbers, names = not all(schema.categorical), any(schema.categorical)
-        return (
-            settings.min_count == 1
-            and not (numbers and (curve is None or not curve.can_go_on))
-            and not (names and settings.categorical == "modl")
-        )
-
-    def of(self, training: Training) -> RowCounts:
-        """Return the sum over some rows."""
-        return _count_rows(self._settings, range(len(training.schema)), training)
-
-    @staticmethod
-    def merge(one: RowCounts, other: RowCounts) -> RowCounts:
-        """Return the sum over the rows of both; a column may be of another kind without values."""
-        classes = one.classes
-        if classes.tolist() != other.classes.tolist():
-            classes = np.unique(np.concatenate([classes, other.classes]))
-        one, other = one.among(classes), other.among(classes)
-        both = zip(one.columns, other.columns, strict=True)
-        columns = [_merged_column(column, more) for column, more in both]
-        return RowCounts(classes, one.class_count + other.class_count, columns)
-
-    def finish(self, sums: RowCounts, schema: Schema, classes: NDArray[Any]) -> RowCounts:
-        """Return the sum over all rows, once it is known what the columns are."""
-        columns = [_empty(schema, j, len(classes), self._settings) for j in range(len(schema))]
-        own = sums.among(classes)
-        columns = [_merged_column(*pair) for pair in zip(columns, own.columns, strict=True)]
-        return RowCounts(classes, own.class_count, columns)
-
-
-def _merged_column(one: AdditiveStatistics, other: AdditiveStatistics) -> AdditiveStatistics:
-    """Return the statistics of the rows of both, of the kind of the one that has values."""
-    if type(one) is not type(other):
-        if other.has_values():
-            one, other = other, one
-        cast(Any, one).add_missing(cast(Any, other).missing)
-        return one
-    one.merge(other)
-    return one
 
 
 def _binnings(
@@ -380,9 +310,10 @@ def _binnings(
     )
 
 
-def _empty(
+def empty_statistics(
     schema: Schema, j: int, n_classes: int, settings: EvidenceSettings
 ) -> AdditiveStatistics:
+    """Return the statistics of a column that has no bins, before any row has come."""
     if schema.categorical[j]:
         return ValueCounts(n_classes, (False, True) if schema.kinds[j] is Kind.BOOLEAN else ())
     # A column without values has no bins; what else it is then makes no difference.
@@ -410,7 +341,7 @@ def learn_naive_bayes(
     settings : EvidenceSettings
         How.
     training : Training, PartedTraining or SummedTraining
-        The rows, or their :class:`RowSum`.
+        The rows, or their sum (``evidence/row_sum.py``).
     model : str
         The name of the model that the scorecard is for.
     allow_empty : bool, default=False

@@ -20,7 +20,7 @@ from lessnaive.table import Schema
 from lessnaive.table.training import read_training
 
 if TYPE_CHECKING:
-    from lessnaive.evidence.naive_bayes import RowSum
+    from lessnaive.evidence.row_sum import RowSum
     from lessnaive.scorecard.recoding import TableRecoding
 
 __all__ = [

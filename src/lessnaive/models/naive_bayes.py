@@ -15,10 +15,10 @@ from lessnaive._sklearn import check_parameters
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
     EvidenceSettings,
-    RowSum,
     learn_naive_bayes,
     log_prior,
 )
+from lessnaive.evidence.row_sum import RowSum
 from lessnaive.likelihood.bernoulli import broadcast_beta
 from lessnaive.models.base import ScorecardClassifier, fitting
 from lessnaive.models.batches import (

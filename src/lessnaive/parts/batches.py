@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from lessnaive.evidence.naive_bayes import RowSum
+from lessnaive.evidence.row_sum import RowSum
 from lessnaive.exceptions import TableError
 from lessnaive.parts.engine import LocalHeld, Progress, no_progress
 from lessnaive.parts.options import read_bins

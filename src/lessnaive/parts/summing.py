@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lessnaive.evidence.naive_bayes import RowCounts, RowSum
+from lessnaive.evidence.naive_bayes import RowCounts
+from lessnaive.evidence.row_sum import RowSum
 from lessnaive.parts.engine import Tree
 from lessnaive.parts.reading import (
     Agreement,

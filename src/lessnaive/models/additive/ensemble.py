@@ -265,17 +265,7 @@ def _judge_pairs(
     step: Callable[[], None],
 ) -> _WithPairs | None:
     """Return what the folds say about pairs, if there are rows enough and held-out rows gain."""
-    few_rows = judge.weights.sum() < _FEWEST_ROWS
-    if (
-        not (settings.pairs or settings.triples)
-        or few_rows
-        or not 2 <= len(some.columns) <= MANY_COLUMNS
-    ):
-        return None
-    logs, _ = class_logs(judge.labels, judge.weights, some.n_classes)
-    if judge.loss(honest) < _LEAST_LEFT * judge.loss(
-        np.tile(centred(logs[None]), (len(honest), 1))
-    ):
+    if not _may_gain(some, settings, judge, honest):
         return None
     pieces = main_pieces(every, steps_and_line)
     mains = (pieces, encode(pieces, some))
@@ -325,6 +315,17 @@ def _judge_pairs(
         reports,
         judge.loss(with_pairs),
     )
+
+
+def _may_gain(some: Inputs, settings: Settings, judge: _Judge, honest: Floats) -> bool:
+    """Whether pairs are wanted, rows are enough for them, and columns alone leave something."""
+    if not (settings.pairs or settings.triples) or judge.weights.sum() < _FEWEST_ROWS:
+        return False
+    if not 2 <= len(some.columns) <= MANY_COLUMNS:
+        return False
+    logs, _ = class_logs(judge.labels, judge.weights, some.n_classes)
+    knowing_nothing = judge.loss(np.tile(centred(logs[None]), (len(honest), 1)))
+    return judge.loss(honest) >= _LEAST_LEFT * knowing_nothing
 
 
 def _fit_pairs(

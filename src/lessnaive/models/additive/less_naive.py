@@ -74,10 +74,10 @@ class LessNaiveClassifier(ScorecardClassifier):
     are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
     trees each branch of which looks at one column or pair, are added in the same way, and so are,
     for pairs of numbers, *bends* with a multiple of the product of each pair, if they lower the
-    log-loss of held-out rows by 1 % of that of *bends* alone. All of that is used
-    if the log-loss of held-out rows falls by 0.5 % or more, and by more than its standard error
-    (with fewer than 100 rows, twice that). Where the columns alone leave less than 0.5 % of the
-    log-loss of the class frequencies, they are not looked for.
+    log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error.
+    All of that is used if the log-loss of held-out rows falls by 0.5 % or more, and by more than
+    its standard error (with fewer than 100 rows, twice that). Where the columns alone leave less
+    than 0.5 % of the log-loss of the class frequencies, they are not looked for.
     Everything is then written as one scorecard, in which what a pair says about one of its columns
     alone is part of the curve of that column.
 
