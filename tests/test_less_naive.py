@@ -28,12 +28,14 @@ from lessnaive.models.additive import (
     members,
     pair_choice,
     pair_models,
+    pair_stage,
 )
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
-from lessnaive.models.additive.ensemble import Settings, fit_ensemble
+from lessnaive.models.additive.ensemble import fit_ensemble
 from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
+from lessnaive.models.additive.pair_stage import Settings
 from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.products import JudgedProducts, fit_products
 from lessnaive.models.additive.scores import centred
@@ -113,22 +115,24 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, table, monkeypat
     X, y = table(1500, n_classes, gaps=0.1)
     kept = {}
     for name in ("fit_tables", "boost_pairs", "fit_products", "fit_member"):
-        original = getattr(ensemble, name)
+        module = ensemble if name == "fit_member" else pair_stage
+        original = getattr(module, name)
 
         def keep(*args, original=original, name=name, **options):
             kept.setdefault(name, []).append(original(*args, **options))
             return kept[name][-1]
 
-        monkeypatch.setattr(ensemble, name, keep)
+        monkeypatch.setattr(module, name, keep)
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert len(model.pairs_) == 3
-    of_pairs = ["tables", "trees"] if table is mixed else ["tables", "trees", "products"]
+    of_pairs = ["coarse tables", "tables", "trees", *(["products"] if table is saddle else [])]
     assert [m.name for m in model.members_] == [*(m.name for m in MEMBERS), *of_pairs]
     inputs = inputs_of(X, y)
     weights = {m.name: m.weight for m in model.members_}
     total = np.zeros((len(y), n_classes))
-    tables, trees = kept["fit_tables"][0], kept["boost_pairs"][0]
-    fitted = {member.name: member for member in kept["fit_member"]} | {"tables": tables}
+    fitted = {member.name: member for member in kept["fit_member"]}
+    used = [name for name in of_pairs[:2] if weights[name]]
+    fitted |= dict(zip(used, kept["fit_tables"], strict=True))
     if table is saddle:
         fitted["products"] = kept["fit_products"][0]
     for name, member in fitted.items():
@@ -137,13 +141,14 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, table, monkeypat
         out = np.empty((len(y), inputs.n_outputs))
         rows.scores(member.solution.parameters, out)
         total += weights[name] * centred(out)
-    out = np.tile(trees.start, (len(y), 1))
-    for column, table in zip(trees.coarse, trees.columns, strict=True):
-        out += table[column.codes]
-    for (a, b), table in trees.pairs.items():
-        first, second = trees.coarse[a], trees.coarse[b]
-        out += table[first.codes.astype(int) * second.size + second.codes]
-    total += weights["trees"] * centred(out)
+    for trees in kept["boost_pairs"] if weights["trees"] else []:
+        out = np.tile(trees.start, (len(y), 1))
+        for column, own in zip(trees.coarse, trees.columns, strict=True):
+            out += own[column.codes]
+        for (a, b), own in trees.pairs.items():
+            first, second = trees.coarse[a], trees.coarse[b]
+            out += own[first.codes.astype(int) * second.size + second.codes]
+        total += weights["trees"] * centred(out)
     np.testing.assert_allclose(model.predict_proba(X), softmax(total, axis=1), rtol=0, atol=1e-12)
 
 
@@ -321,7 +326,7 @@ def test_no_pairs_where_nothing_is_left_to_explain(monkeypatch):
     def never(*_):
         raise AssertionError("pairs were looked for")
 
-    monkeypatch.setattr(ensemble, "choose_pairs", never)
+    monkeypatch.setattr(pair_stage, "choose_pairs", never)
     model = LessNaiveClassifier().fit(X, y)
     assert model.pairs_ == []
     assert model.cv_log_loss_ < 0.005 * np.log(2)
@@ -361,7 +366,7 @@ def test_products_help_where_columns_multiply(n_classes, monkeypatch):
     new, truth = saddle(4000, n_classes, seed=1, gaps=0.05)
     model = LessNaiveClassifier().fit(X, y)
     assert model.members_[-1].name == "products"
-    monkeypatch.setattr(ensemble, "judge_products", lambda *args: None)
+    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: None)
     without = LessNaiveClassifier().fit(X, y)
     assert without.members_[-1].name == "trees"
     found = log_loss(truth, model.predict_proba(new))
@@ -618,13 +623,52 @@ def test_weights_of_members_are_those_that_another_solver_finds(n_classes):
     def objective(v):
         logs = log_softmax(sum(w * s for w, s in zip(v, scores, strict=True)), axis=1)
         loss = -(weights * logs[np.arange(200), labels]).sum()
-        return loss + 5.0 * ((v - toward) ** 2).sum()
+        return loss + 5.0 * (1 + 200 / weights.sum()) * ((v - toward) ** 2).sum()
 
     found = stack(scores, labels, weights, toward.tolist())
     other = minimize(objective, toward, bounds=[(0, None)] * 4, method="trust-constr", tol=1e-10)
     np.testing.assert_allclose(found, other.x, atol=1e-4)
     assert found[2] == 0
     assert objective(found) <= objective(other.x) + 1e-8
+
+
+def test_few_rows_say_little_about_weights():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 4000).astype(np.int32)
+    good = 2.0 * np.eye(2)[labels] + rng.normal(size=(4000, 2))
+    scores = [good, rng.normal(size=good.shape)]
+
+    def found(n_rows, times=1, weights=None):
+        own = [np.repeat(each[:n_rows], times, axis=0) for each in scores]
+        return stack(own, np.repeat(labels[:n_rows], times), weights, [0.5, 0.5])
+
+    assert found(20)[1] > found(4000)[1]  # what says nothing keeps more of its share
+    np.testing.assert_allclose(found(20, weights=np.full(20, 2.0)), found(20, times=2))
+    np.testing.assert_allclose(found(20, weights=np.full(20, 1e-300)), 0.5)
+
+
+@pytest.mark.parametrize("unused", ["tables", "trees"])
+def test_models_of_pairs_without_weight_are_not_fitted(monkeypatch, unused):
+    X, y = xor()
+    original, calls = pair_stage.Judge.stack, []
+
+    def stack_without(self, scores, toward):
+        weights, honest = original(self, scores, toward)
+        if len(scores) > len(MEMBERS):  # members, two kinds of tables, trees
+            weights[-2 if unused == "tables" else -1] = 0.0
+        return weights, honest
+
+    def counted(name):
+        part = getattr(pair_stage, name)
+        return lambda *args, **options: calls.append(name) or part(*args, **options)
+
+    for name in ("fit_tables", "boost_pairs"):
+        monkeypatch.setattr(pair_stage, name, counted(name))
+    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: None)
+    monkeypatch.setattr(pair_stage.Judge, "stack", stack_without)
+    model = LessNaiveClassifier(pairs=3).fit(X, y)
+    assert model.pairs_
+    assert calls == (["fit_tables", "boost_pairs"] if unused == "tables" else ["fit_tables"] * 2)
 
 
 def test_members_that_would_be_equal_are_fitted_once():
@@ -635,14 +679,14 @@ def test_members_that_would_be_equal_are_fitted_once():
 
 
 def test_very_wide_tables_get_fewer_members_and_no_pairs(monkeypatch):
-    for module in (members, ensemble):
+    for module in (members, pair_stage):
         monkeypatch.setattr(module, "MANY_COLUMNS", 3)
     model = LessNaiveClassifier().fit(*xor())
     assert [m.name for m in model.members_] == ["lines", "freed"]
     assert model.pairs_ == []
 
 
-def test_pairs_must_gain_more_than_the_error_of_the_gain():
+def test_products_must_gain_more_than_the_error_of_the_gain():
     rng = np.random.default_rng(0)
     ones = np.ones(400)
     assert pays(rng.normal(0.1, 0.1, 400), ones, 0.005)

@@ -90,6 +90,11 @@ class Assembly:
             scores = weight * centred(table).reshape(first.size, second.size, -1)
             self._add_cells([first, second], scores)
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places of the columns of each pair that has a table, in the order of their terms."""
+        return [(group[0], group[1]) for group in self._groups if len(group) == 2]
+
     def terms(self) -> list[Term]:
         """Return a term for each column, then one for each pair and for each triple."""
         out: list[Term] = []

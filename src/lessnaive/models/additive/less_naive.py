@@ -13,14 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.exceptions import warn_caller
 from lessnaive.models.additive.columns import read_inputs
-from lessnaive.models.additive.ensemble import (
-    PAIR_STEPS,
-    MemberReport,
-    Settings,
-    fit_ensemble,
-)
+from lessnaive.models.additive.ensemble import fit_ensemble
+from lessnaive.models.additive.judge import MemberReport
 from lessnaive.models.additive.members import members_for
 from lessnaive.models.additive.monotone import read_constraints
+from lessnaive.models.additive.pair_stage import PAIR_STEPS, Settings
 from lessnaive.models.additive.path import PENALTIES, Folds
 from lessnaive.models.base import ScorecardClassifier, fitting, is_distributed
 from lessnaive.plain import Node
@@ -70,14 +67,18 @@ class LessNaiveClassifier(ScorecardClassifier):
         + \frac{\lambda}{2} \sum_p f_p (W_{p+1} - W_p)^2 ,
 
     where :math:`\lambda` is chosen by the log-loss of held-out rows. The weights minimize the
-    log-loss of held-out rows plus :math:`5 \sum_m (v_m - 1/5)^2`. From 60 rows on, pairs
-    are looked for in what the columns alone leave unexplained; tables of the pairs, and boosted
-    trees each branch of which looks at one column or pair, are added in the same way, and so are,
-    for pairs of numbers, *bends* with a multiple of the product of each pair, if they lower the
-    log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error.
-    All of that is used if the log-loss of held-out rows falls by 0.5 % or more, and by more than
-    its standard error (with fewer than 100 rows, twice that). Where the columns alone leave less
-    than 0.5 % of the log-loss of the class frequencies, they are not looked for.
+    log-loss of n held-out rows plus :math:`5 (1 + 200/n) \sum_m (v_m - 1/5)^2`. From 60 rows on,
+    pairs are looked for in what the columns alone leave unexplained. These models of pairs stand
+    beside the five, and the weights of all are found together, pulled to equal ones:
+
+    - *coarse tables* and *tables*: steps of the columns, and tables of the pairs, with four and
+      with eight bins of numbers;
+    - *trees*: boosted trees each branch of which looks at one column or pair;
+    - *products*: *bends* with a multiple of the product of each pair of numbers, if they lower the
+      log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error.
+
+    They are used if the log-loss of held-out rows falls by 0.5 % or more. Where the columns alone
+    leave less than 0.5 % of the log-loss of the class frequencies, pairs are not looked for.
     Everything is then written as one scorecard, in which what a pair says about one of its columns
     alone is part of the curve of that column.
 
@@ -135,8 +136,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         The columns of each triple, the strongest first.
     members_ : list of MemberReport
         What each of the models contributed: name, penalty, weight in the sum, and log-loss on
-        held-out rows. With pairs or triples, "tables" and "trees" are among them, with pairs of
-        numbers perhaps "products".
+        held-out rows. With pairs or triples, "tables" and "trees" are among them, with numbers also
+        "coarse tables" and perhaps "products".
     cv_log_loss_ : float or None
         Log-loss of held-out rows, with weights of the members from the other folds; None if there
         were too few rows to hold any out.
@@ -285,7 +286,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         self._set_columns_and_classes(training.schema, training.classes)
         self._scorecard = scorecard
         names = training.schema.names
-        self.pairs_ = [(names[a], names[b]) for a, b in found.pairs]
+        self.pairs_ = [(names[a], names[b]) for a, b in assembly.pairs]
         self.triples_ = _triples_of(scorecard)
         self.members_ = found.members
         self.cv_log_loss_ = found.log_loss

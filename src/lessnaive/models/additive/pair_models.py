@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 
 # Bins of numbers in tables of pairs, the categories that are not put together, and penalties.
 BINS, LEVELS = (4, 8), 8
+_NAMES = ("coarse tables", "tables")
 _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 # Of the trees.
@@ -55,6 +56,7 @@ _MOST_ROUNDS, _MOST_ROUNDS_OF_MANY, _MANY_CLASSES = 2000, 600, 6
 class JudgedTables:
     """What the folds say about tables: groups, bins and penalty, and scores of held-out rows."""
 
+    name: str
     groups: list[Group]
     n_bins: int
     penalty: float
@@ -88,24 +90,25 @@ def judge_tables(
     mains: tuple[Sequence[Piece], Sequence[Encoded]],
     choices: Sequence[Groups],
     tol: float,
-) -> JudgedTables:
-    """Choose groups, bins and penalty by the folds of some of the rows.
+) -> list[JudgedTables]:
+    """Choose groups, and the penalty of tables with few and with more bins, by the folds.
 
     `mains` are the pieces of the columns, and what they make of some of the rows. `choices` are the
-    groups to choose from, the simplest first.
+    groups to choose from, the simplest first. Without numbers there are no bins, and one table.
     """
     numeric = any(isinstance(column, Numbers) for column in some.columns)
-    found = [
-        (
-            *_path(some, folds, mains, groups.of_folds, coarse_columns(some, n_bins, LEVELS), tol),
-            n_bins,
-            groups.of_all,
-        )
+    sizes = dict(zip(BINS, _NAMES, strict=True)) if numeric else {BINS[0]: _NAMES[-1]}
+    coarse = {n_bins: coarse_columns(some, n_bins, LEVELS) for n_bins in sizes}
+    paths = [
+        {n: _path(some, folds, mains, groups.of_folds, coarse[n], tol) for n in sizes}
         for groups in choices
-        for n_bins in (BINS if numeric else BINS[:1])
     ]
-    _, penalty, held_out, n_bins, groups = min(found, key=lambda each: each[0])
-    return JudgedTables(groups, n_bins, penalty, held_out)
+    lowest = [min(loss for loss, _, _ in own.values()) for own in paths]
+    best = lowest.index(min(lowest))
+    return [
+        JudgedTables(sizes[n], choices[best].of_all, n, penalty, held_out)
+        for n, (_, penalty, held_out) in paths[best].items()
+    ]
 
 
 def fit_tables(

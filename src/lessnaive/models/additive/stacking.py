@@ -15,8 +15,9 @@ __all__ = ["pays", "stack"]
 
 Floats = NDArray[np.float64]
 
-# What the squared distance of a weight from where it is pulled to costs.
-_PULL = 5.0
+# What the squared distance of a weight from where it is pulled to costs: twice as much for this
+# many rows as for very many.
+_PULL, _PULL_TWICE = 5.0, 200.0
 # Steps of Newton's method end when one promises less than this share of the objective.
 _MOST_STEPS, _ENOUGH = 50, 1e-15
 # A gain must be larger than so many standard errors: with fewer rows than this, and with more.
@@ -29,7 +30,9 @@ def stack(
     weights: Floats | None,
     toward: Sequence[float],
 ) -> Floats:
-    """Return weights v of 0 or more that minimize nll(sum_m v_m S_m) + 5 sum_m (v_m - u_m)^2.
+    """Return weights v of 0 or more that minimize nll(sum_m v_m S_m) + c sum_m (v_m - u_m)^2.
+
+    c is 5 (1 + 200 / n) for rows of the total weight n: few rows know little about weights.
 
     Parameters
     ----------
@@ -46,8 +49,9 @@ def stack(
     """
     models, goal = np.stack(scores), np.asarray(toward)
     w = np.ones(len(labels)) if weights is None else weights
+    pull = _PULL * (1.0 + _PULL_TWICE / max(float(w.sum()), 1.0))
     now = goal
-    value, gradient, hessian = _expansion(models, labels, w, now, goal)
+    value, gradient, hessian = _expansion(models, labels, w, now, goal, pull)
     for _ in range(_MOST_STEPS):
         # The minimum of the quadratic expansion over weights of 0 or more.
         root = np.linalg.cholesky(hessian)
@@ -58,7 +62,7 @@ def stack(
             return np.asarray(best)
         share = 1.0
         while share > 1e-6:
-            tried = _expansion(models, labels, w, now + share * step, goal)
+            tried = _expansion(models, labels, w, now + share * step, goal, pull)
             if tried[0] <= value - 1e-4 * share * promised:
                 break
             share /= 2
@@ -67,7 +71,7 @@ def stack(
 
 
 def _expansion(
-    models: Floats, labels: NDArray[np.int32], w: Floats, v: Floats, goal: Floats
+    models: Floats, labels: NDArray[np.int32], w: Floats, v: Floats, goal: Floats, pull: float
 ) -> tuple[float, Floats, Floats]:
     """Return the objective, its gradient and its Hessian."""
     logs = softmax_logs(np.einsum("mnk,m->nk", models, v))
@@ -77,8 +81,8 @@ def _expansion(
     means = np.einsum("nk,mnk->mn", p, models)
     own = models[:, np.arange(len(labels)), labels]
     flat = (models * np.sqrt(p * w[:, None])).reshape(len(models), -1)
-    hessian = flat @ flat.T - (means * w) @ means.T + 2 * _PULL * np.eye(len(v))
-    return value + _PULL * float(away @ away), (means - own) @ w + 2 * _PULL * away, hessian
+    hessian = flat @ flat.T - (means * w) @ means.T + 2 * pull * np.eye(len(v))
+    return value + pull * float(away @ away), (means - own) @ w + 2 * pull * away, hessian
 
 
 def pays(gains: Floats, weights: Floats, least: float) -> bool:

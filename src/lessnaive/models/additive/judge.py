@@ -1,0 +1,85 @@
+"""Rows that were held out: losses on them, weights of models by them, and what each model gave."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.path import Folds
+from lessnaive.models.additive.scores import log_losses
+from lessnaive.models.additive.stacking import stack
+from lessnaive.plain import Node
+
+__all__ = ["Judge", "MemberReport"]
+
+Floats = NDArray[np.float64]
+
+
+class MemberReport(NamedTuple):
+    """What one of the models that are added up contributed.
+
+    Attributes
+    ----------
+    name : str
+        "smooth", "bends", "lines", "steps" or "freed"; with pairs or triples also "tables" and
+        "trees", with pairs of numbers also "coarse tables" and perhaps "products".
+    penalty : float or None
+        The penalty that was chosen; None for trees.
+    weight : float
+        Its weight in the sum.
+    log_loss : float or None
+        Its own log-loss on held-out rows; None if no row could be held out.
+    """
+
+    name: str
+    penalty: float | None
+    weight: float
+    log_loss: float | None
+
+    @classmethod
+    def from_plain(cls, node: Node) -> MemberReport:
+        """Return the report that plain data describes."""
+        fields = node.record(*cls._fields)
+        penalty, log_loss = fields["penalty"], fields["log_loss"]
+        return cls(
+            fields["name"].text(),
+            None if penalty.is_null() else penalty.number(0.0),
+            fields["weight"].number(0.0),
+            None if log_loss.is_null() else log_loss.number(0.0),
+        )
+
+
+class Judge:
+    """Rows that were held out, and losses on them."""
+
+    def __init__(self, inputs: Inputs, folds: Folds) -> None:
+        self.rows = np.unique(np.concatenate([test for _, test in folds]))
+        self.labels = inputs.labels[self.rows]
+        weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
+        self.weights = weights[self.rows]
+        fold_of = np.zeros(inputs.n_rows, dtype=np.intp)
+        for place, (_, test) in enumerate(folds):
+            fold_of[test] = place
+        self.fold_of = fold_of[self.rows]
+        self.n_folds = len(folds)
+
+    def loss(self, scores: Floats) -> float:
+        """Return the mean log-loss of scores of the held-out rows."""
+        losses = log_losses(scores, self.labels)
+        return float(np.einsum("i,i->", losses, self.weights) / self.weights.sum())
+
+    def stack(self, scores: list[Floats], toward: list[float]) -> tuple[Floats, Floats]:
+        """Return weights, and what weights from the other folds make of each held-out row."""
+        weights = stack(scores, self.labels, self.weights, toward)
+        honest = np.empty_like(scores[0])
+        for place in range(self.n_folds):
+            here = self.fold_of == place
+            others = [score[~here] for score in scores]
+            own = weights
+            if not here.all():
+                own = stack(others, self.labels[~here], self.weights[~here], toward)
+            honest[here] = sum(v * score[here] for v, score in zip(own, scores, strict=True))
+        return weights, honest

@@ -1,0 +1,258 @@
+"""Models of pairs: whether held-out rows gain by them, and their last fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lessnaive.models.additive.assembling import Assembly
+from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.coarse import Coarse, coarse_columns
+from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.design import Solution, class_logs, encode
+from lessnaive.models.additive.judge import Judge, MemberReport
+from lessnaive.models.additive.members import MANY_COLUMNS, main_pieces, steps_and_line
+from lessnaive.models.additive.pair_choice import Group, Pair, choose_pairs
+from lessnaive.models.additive.pair_models import (
+    BINS,
+    LEVELS,
+    Groups,
+    JudgedTables,
+    boost_pairs,
+    fit_tables,
+    judge_tables,
+    judge_trees,
+)
+from lessnaive.models.additive.path import ChosenMember, Folds
+from lessnaive.models.additive.products import JudgedProducts, fit_products, judge_products
+from lessnaive.models.additive.scores import centred
+from lessnaive.models.additive.triple_choice import choose_triples
+from lessnaive.validation.cross_validation import side_by_side
+
+__all__ = ["PAIR_STEPS", "Alone", "Settings", "WithPairs", "fit_pairs", "judge_pairs"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Pairs need so many rows, and must lower the loss of held-out rows by this share. They are not
+# looked for where columns alone leave less than this share of the loss of class frequencies.
+_FEWEST_ROWS, _LEAST_GAIN, _LEAST_LEFT = 60.0, 0.005, 0.005
+#: Steps of progress while pairs are looked for: the choice, tables, trees, products.
+PAIR_STEPS = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the ensemble is learned: see LessNaiveClassifier."""
+
+    pairs: int
+    triples: int
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    #: What stands for `tol` in the folds.
+    fold_tol: float
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What the columns alone say about held-out rows.
+
+    Attributes
+    ----------
+    held_out : list of array of shape (n_judged, n_classes)
+        Scores of each member.
+    shares : list of float
+        Where the weights of the members are pulled to.
+    together : array of shape (n_judged, n_classes)
+        Their weighted sum.
+    honest : array of shape (n_judged, n_classes)
+        The same with weights from the other folds.
+    curves : ChosenMember or None
+        The member beside which products stand.
+    """
+
+    held_out: list[Floats]
+    shares: list[float]
+    together: Floats
+    honest: Floats
+    curves: ChosenMember | None
+
+
+@dataclass(frozen=True)
+class WithPairs:
+    """Pairs that are worth their place: what the folds say about them.
+
+    Attributes
+    ----------
+    weights : array
+        Of the members, then of the models of pairs.
+    pieces : list of Piece
+        What tables have for the columns.
+    pairs : list of Pair
+        The pairs, the strongest first.
+    tables : list of JudgedTables
+        Tables, coarse ones first.
+    rounds : list of int
+        Rounds of each sequence of trees.
+    curves, products : ChosenMember and JudgedProducts, or None
+        Products, and the curves beside them.
+    reports : list of MemberReport
+        What each model of pairs contributed.
+    log_loss : float
+        Log-loss of held-out rows.
+    """
+
+    weights: Floats
+    pieces: list[Piece]
+    pairs: list[Pair]
+    tables: list[JudgedTables]
+    rounds: list[int]
+    curves: ChosenMember | None
+    products: JudgedProducts | None
+    reports: list[MemberReport]
+    log_loss: float
+
+
+def judge_pairs(
+    every: Inputs,
+    some: Inputs,
+    folds: Folds,
+    settings: Settings,
+    judge: Judge,
+    alone: Alone,
+    step: Callable[[], None],
+) -> WithPairs | None:
+    """Return what the folds say about pairs, if there are rows enough and held-out rows gain."""
+    if not _may_gain(some, settings, judge, alone.honest):
+        return None
+    pieces = main_pieces(every, steps_and_line)
+    mains = (pieces, encode(pieces, some))
+    *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, alone.together, mains)
+    step()
+    if not (pairs or triples):
+        return None
+    choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
+    if triples:
+        choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
+    tables = judge_tables(some, folds, mains, choices, settings.fold_tol)
+    step()
+    if not (pairs or tables[0].triples):
+        return None
+    pairs_of_folds = [own for own, _ in of_folds]
+    trees = judge_trees(some, folds, pairs_of_folds)
+    step()
+    products = None
+    if alone.curves is not None:
+        products = judge_products(some, folds, alone.curves, pairs_of_folds, settings.tol)
+    step()
+    models: list[tuple[str, float | None, Floats]] = [
+        (each.name, each.penalty, each.held_out[judge.rows]) for each in tables
+    ]
+    models.append(("trees", None, trees.held_out[judge.rows]))
+    if products is not None:
+        models.append(("products", products.penalty, products.held_out[judge.rows]))
+    n_alone = len(alone.held_out)
+    weights, honest = judge.stack(
+        [*alone.held_out, *(scores for _, _, scores in models)],
+        _shares(alone.shares, len(models)),
+    )
+    loss = judge.loss(honest)
+    if loss > (1 - _LEAST_GAIN) * judge.loss(alone.honest) or not weights[n_alone:].any():
+        return None
+    reports = [
+        MemberReport(name, penalty, weight, judge.loss(scores))
+        for (name, penalty, scores), weight in zip(models, weights[n_alone:].tolist(), strict=True)
+    ]
+    return WithPairs(
+        weights, pieces, pairs, tables, trees.rounds, alone.curves, products, reports, loss
+    )
+
+
+def _shares(alone: Sequence[float], n_models: int) -> list[float]:
+    """Return where weights are pulled to: as much for each model of pairs as members have each."""
+    each = 1.0 / (len(alone) + n_models)
+    return [*(len(alone) * each * share for share in alone), *([each] * n_models)]
+
+
+def _may_gain(some: Inputs, settings: Settings, judge: Judge, honest: Floats) -> bool:
+    """Whether pairs are wanted, rows are enough for them, and columns alone leave something."""
+    if not (settings.pairs or settings.triples) or judge.weights.sum() < _FEWEST_ROWS:
+        return False
+    if not 2 <= len(some.columns) <= MANY_COLUMNS:
+        return False
+    logs, _ = class_logs(judge.labels, judge.weights, some.n_classes)
+    knowing_nothing = judge.loss(np.tile(centred(logs[None]), (len(honest), 1)))
+    return judge.loss(honest) >= _LEAST_LEFT * knowing_nothing
+
+
+def _choose(
+    some: Inputs,
+    folds: Folds,
+    settings: Settings,
+    judge: Judge,
+    together: Floats,
+    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+) -> list[tuple[list[Pair], list[Group]]]:
+    """Return the pairs and triples of each fold, and those of all rows that are held out."""
+    # Rows that no fold holds out have no score but that of the class frequencies.
+    logs, _ = class_logs(some.labels, some.weights, some.n_classes)
+    scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
+    scores[judge.rows] = together
+    judged = np.zeros(some.n_rows, dtype=bool)
+    judged[judge.rows] = True
+    coarse = coarse_columns(some, BINS[-1], LEVELS)
+
+    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
+        known = rows[judged[rows]]
+        learned = (some, known if len(known) else rows, scores, coarse, mains)
+        pairs = choose_pairs(*learned, settings.pairs)
+        return pairs, choose_triples(*learned, pairs, settings.triples)
+
+    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
+    return side_by_side(chosen, tasks, settings.n_jobs)
+
+
+def fit_pairs(
+    inputs: Inputs,
+    every: Inputs,
+    some: Inputs,
+    settings: Settings,
+    judged: WithPairs,
+    start: Floats | None,
+    assembly: Assembly,
+) -> list[Solution]:
+    """Fit tables, trees and products that have a weight to all rows, and add them."""
+    weight_of = {report.name: report.weight for report in judged.reports}
+    solutions: list[Solution] = []
+    tol, max_iter = settings.tol, settings.max_iter
+    for each in judged.tables:
+        if weight_of[each.name]:
+            tables = fit_tables(every, judged.pieces, each, start, tol=tol, max_iter=max_iter)
+            parameters = tables.solution.parameters
+            assembly.add_design(tables.design, parameters, weight_of[each.name], tables.coarse)
+            solutions.append(tables.solution)
+    bins: Sequence[Coarse] = ()
+    if weight_of["trees"]:
+        trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.rounds)
+        assembly.add_boosted(trees, weight_of["trees"])
+        bins = trees.coarse
+    of_products = weight_of.get("products", 0.0)
+    if judged.products is not None and judged.curves is not None and of_products:
+        # A few parameters more than the curves have: of very many rows, those of the folds do.
+        products = fit_products(
+            some,
+            judged.curves,
+            judged.pairs,
+            judged.products,
+            bins,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        parameters = products.solution.parameters
+        assembly.add_design(products.design, parameters, of_products, products.coarse)
+        solutions.append(products.solution)
+    return solutions
