@@ -72,7 +72,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     beside the five, and the weights of all are found together, pulled to equal ones:
 
     - *coarse tables* and *tables*: steps of the columns, and tables of the pairs, with four and
-      with eight bins of numbers;
+      with eight bins of numbers; one of the two for more than 60,000 rows;
     - *trees*: boosted trees each branch of which looks at one column or pair;
     - *products*: *bends* with a multiple of the product of each pair of numbers, if they lower the
       log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error.

@@ -139,6 +139,8 @@ def judge_pairs(
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
     tables = judge_tables(some, folds, mains, choices, settings.fold_tol)
+    if every is not some:  # of very many rows, to which one kind is enough to fit
+        tables = [min(tables, key=lambda each: judge.loss(each.held_out[judge.rows]))]
     step()
     if not (pairs or tables[0].triples):
         return None
