@@ -217,9 +217,7 @@ class TableFile:
     def _parse_csv(self, types: Mapping[str, pa.DataType]) -> pa.Table:
         with self._open_text() as text:
             try:
-                table = parse_csv(
-                    text, self.dialect, self.separator, types, size=self._wide_size
-                )
+                table = parse_csv(text, self.dialect, self.separator, types, size=self._wide_size)
                 table.schema.names  # noqa: B018 (decodes them)
             except UnicodeDecodeError:
                 raise self._not_text(f"the header of {self.name}") from None

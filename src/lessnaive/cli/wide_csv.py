@@ -47,7 +47,9 @@ def sure_types(table: pa.Table) -> dict[str, pa.DataType]:
     """
     if table.num_rows == 0:
         return {}
-    cells = pa.chunked_array([c for column in table.columns for c in column.chunks]).combine_chunks()
+    cells = pa.chunked_array(
+        [c for column in table.columns for c in column.chunks]
+    ).combine_chunks()
     known = _by_column(pc.is_valid(cells), table).any(axis=1)
     numbers = known & _matches(cells, _NUMBER, table, missing=True).all(axis=1)
     whole = numbers & _matches(cells, _WHOLE, table, missing=True).all(axis=1)

@@ -11,20 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.exceptions import TableError
-from lessnaive.table.arrow import (
+from lessnaive.table.arrow import arrow_numbers
+from lessnaive.table.column import (
+    ArrayColumn,
+    ArrowNumbers,
     ArrowText,
-    arrow_column,
-    arrow_numbers,
+    Coded,
+    Column,
+    ObjectColumn,
     encode_arrow,
+    factorize_numbers,
     is_inexact,
 )
-from lessnaive.table.column import ArrayColumn, Coded, Column, ObjectColumn, factorize_numbers
 from lessnaive.table.objects import FEW_ROWS, Kind, factorize_objects
 
 __all__ = ["frame_columns", "is_frame", "is_lazy", "series_column"]
 
 # Booleans, integers of 1 to 8 bytes and floats of 4 and 8, as numpy spells them.
 _KERNEL_TYPES = "?bBhHiIlLqQfd"
+# The most common types of Arrow.
+_ARROW = {
+    **dict.fromkeys(("int32", "int64", "float", "double"), ArrowNumbers),
+    **dict.fromkeys(("string", "large_string"), ArrowText),
+}
 
 
 def is_frame(X: Any) -> bool:
@@ -60,10 +69,10 @@ def frame_columns(X: Any) -> tuple[list[Any], list[Column], int]:
 
 def _arrow_columns(X: Any, names: list[Any]) -> list[Column]:
     """Return the columns of a table of Arrow: the quick way for the most common types."""
-    frame, kinds = nw.from_native(X, eager_only=True), [str(kind) for kind in X.schema.types]
+    frame, quick = nw.from_native(X, eager_only=True), [_ARROW.get(str(t)) for t in X.schema.types]
     return [
-        arrow_column(name, values, kind) or series_column(name, frame.get_column(name))
-        for name, values, kind in zip(names, X.columns, kinds, strict=True)
+        series_column(name, frame.get_column(name)) if kind is None else kind(name, values)
+        for name, values, kind in zip(names, X.columns, quick, strict=True)
     ]
 
 

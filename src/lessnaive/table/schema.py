@@ -71,6 +71,10 @@ class Schema:
     def __len__(self) -> int:
         return len(self.names)
 
+    def copy(self) -> Schema:
+        """Return the same, with lists of its own."""
+        return Schema([*self.names], [*self.kinds], [*self.categorical], self.named, self._warned)
+
     def publish(self, estimator: Any) -> None:
         """Set the attributes by which scikit-learn's estimators tell their columns."""
         estimator.n_features_in_ = len(self)
