@@ -1,7 +1,8 @@
 """Models with the settings they were published with, which plain formulas are held against.
 
 Normal distributions have the variances of maximum likelihood, searches look at the error rate, and
-nothing is penalized. Relevance is not divided by anything. The defaults of the package are others, see test_defaults.
+nothing is penalized, and relevance is not divided by anything. The defaults of the package are
+others, see test_defaults.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
 
     where v runs over the values of column j, and the probabilities are the shares among the
     training rows with a value in this column. The fraction is the share of the Gini impurity of
-    the class that the column removes, Goodman and Kruskal's :math:`\tau` [1]_: the weight is 0 for a
-    column that tells nothing, 1 for one that tells the class of every row, and never more.
+    the class that the column removes, Goodman and Kruskal's :math:`\tau` [1]_: the weight is 0 for
+    a column that tells nothing, 1 for one that tells the class of every row, and never more.
 
     ``relevance="distance"`` is the formula of [2]_ and [3]_,
 
@@ -175,7 +175,7 @@ def distance(counts: Floats) -> float:
 
 
 def _moved(counts: Floats) -> tuple[Floats, Floats, Floats]:
-    """Squared distances of the class shares of each value from those of all; weights; the latter."""
+    """Squared distances of the class shares of values from all rows'; their weights; the latter."""
     counts = counts[counts.any(axis=1)]
     weights, total = counts.sum(axis=1), counts.sum(axis=0)
     if not len(counts):
