@@ -83,8 +83,8 @@ class TableFile:
     def names(self) -> list[str]:
         """Names of the columns."""
         if self.is_parquet:
-            names: list[str] = self._read_parquet().column_names
-            return names
+            with self._open() as file:
+                return drop_row_labels(parquet.read_schema(file).names)
         with self._open_text() as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
             rows = csv.reader(lines, delimiter=self.separator)
