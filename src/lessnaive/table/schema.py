@@ -170,13 +170,15 @@ class Schema:
         """Return the schema that plain data describes; ModelFormatError if it describes none."""
         fields = node.record("named", "columns")
         schema = cls([], [], [], fields["named"].flag())
+        known = {str(kind): kind for kind in Kind}
         for item in fields["columns"].items():
             column = item.record("name", "kind", "categorical")
+            kind, is_categorical = known[column["kind"].choice(known)], column["categorical"].flag()
+            if not (is_categorical or kind.is_numeric):
+                raise item.error(f"a column of {kind.plural} must be categorical")
             schema.names.append(column["name"].text())
-            schema.kinds.append(Kind(column["kind"].choice(list(Kind))))
-            schema.categorical.append(column["categorical"].flag())
-            if not (schema.categorical[-1] or schema.kinds[-1].is_numeric):
-                raise item.error(f"a column of {schema.kinds[-1].plural} must be categorical")
+            schema.kinds.append(kind)
+            schema.categorical.append(is_categorical)
         if len(set(schema.names)) < len(schema) or not schema.names:
             raise fields["columns"].error("expected one column or more, each name once")
         return schema
