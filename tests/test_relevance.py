@@ -10,6 +10,8 @@ import pytest
 
 import lessnaive
 from lessnaive import MDLPDiscretizer
+from lessnaive.export.model_file import from_document, to_document
+from lessnaive.plain import Node
 from published import NaiveBayes, RelevanceWeightedNB
 from selection_cases import random_case
 
@@ -139,3 +141,11 @@ def test_weights_survive_a_model_file(tmp_path):
     for name in ("weights_", "class_count_", "class_log_prior_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_files_that_are_older_than_the_parameter_have_the_published_formula():
+    model = lessnaive.RelevanceWeightedNB().fit([["a"], ["b"]] * 5, [0, 1] * 5)
+    document = to_document(model)
+    assert from_document(Node(document)).relevance == "impurity"
+    del document["parameters"]["relevance"]
+    assert from_document(Node(document)).relevance == "distance"
