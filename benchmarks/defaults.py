@@ -4,6 +4,7 @@
     python benchmarks/defaults.py variance          # the weight of the pooled variance
     python benchmarks/defaults.py logistic          # lines and bins in NBLogisticCV
     python benchmarks/defaults.py rare              # from which weight on a value is its own
+    python benchmarks/defaults.py relevance         # formulas of RelevanceWeightedNB
 
 The tables are those of the folder LESSNAIVE_DATA_HOME with its manifest.json: its classification
 tables of no more than 10,000 rows. Choices are made by the tables of half 1; half 2 confirms
@@ -33,6 +34,7 @@ MOST_ROWS = 10_000
 VARIANCE_PRIORS = (0.0, 0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LOGISTIC = ("linear", "modl", "both")
 MIN_COUNTS = (1, 2, 3, 5, 10)
+RELEVANCE = ("distance", "impurity")
 
 
 class Measured(NamedTuple):
@@ -130,14 +132,14 @@ def has_rare_values(table: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["models", "variance", "logistic", "rare"])
+    parser.add_argument("what", choices=["models", "variance", "logistic", "rare", "relevance"])
     parser.add_argument("--tables", nargs="*", help="these tables only")
     parser.add_argument("--models", nargs="*", help="these models only")
     given = parser.parse_args()
     names = given.tables or tables()
     if not names:
         sys.exit("LESSNAIVE_DATA_HOME names no folder with tables.")
-    if given.what != "models":
+    if given.what not in ("models", "relevance"):
         matters = has_rare_values if given.what == "rare" else has_numbers
         names = [name for name in names if matters(name)]
     methods: dict[str, Callable[[], Any]] = {
@@ -150,6 +152,9 @@ def main() -> None:
             f"{name} {count}": partial(getattr(lessnaive, name), min_count=count)
             for name in given.models or ("BaristaNB", "AttributeWeightedNB", "NBLogistic")
             for count in MIN_COUNTS
+        },
+        "relevance": {
+            kind: partial(lessnaive.RelevanceWeightedNB, relevance=kind) for kind in RELEVANCE
         },
         "logistic": {kind: partial(lessnaive.NBLogisticCV, numeric=kind) for kind in LOGISTIC},
     }[given.what]

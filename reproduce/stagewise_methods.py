@@ -37,7 +37,7 @@ def _cfs(options: dict[str, Any]) -> Any:
 METHODS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "NB": lambda o: _model("NaiveBayes", o),
     "SNB": lambda o: _model("SelectiveNB", o, criterion="error"),
-    "WNB": lambda o: _model("RelevanceWeightedNB", o),
+    "WNB": lambda o: _model("RelevanceWeightedNB", o, relevance="distance"),
     "L1/L2-NB": lambda o: _model("GroupLassoNB", o, adaptive=False),
     "aL1/L2-NB": lambda o: _model("GroupLassoNB", o, adaptive=True),
     "fsNB": lambda o: _model("StagewiseNB", o, criterion="error"),

@@ -14,7 +14,7 @@ from lessnaive.exceptions import ModelFormatError
 from lessnaive.export.model_file import from_document, to_document
 from lessnaive.plain import Node
 from lessnaive.scorecard import PairTerm, TableTerm, TripleTerm, average_row
-from lessnaive.scorecard.average_row import averages_of
+from lessnaive.scorecard.average_row import averages_of, averages_of_tables
 from lessnaive.table import read_table
 from term_cases import example_card, example_rows
 
@@ -289,3 +289,29 @@ def test_a_missing_value_shows_what_its_absence_changes():
 
 def test_no_importances_before_fit():
     assert not hasattr(lessnaive.NaiveBayes(), "feature_importances_")
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_averages_of_many_terms_at_once_are_those_of_each(seed):
+    rng = np.random.default_rng(seed)
+    tables = []
+    for _ in range(6):
+        shape = (
+            (int(rng.integers(1, 40)), int(rng.integers(1, 20))) if rng.random() < 0.5 else (3, 2)
+        )
+        scores = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4)
+        weights = rng.integers(0, 5, shape[0]) * rng.choice([1.0, 0.3])
+        if rng.random() < 0.2:
+            scores[rng.integers(shape[0]), rng.integers(shape[1])] = -np.inf
+        if rng.random() < 0.1:
+            weights[:] = 0.0
+        tables += [(scores, weights), (scores + 1.0, weights)]
+    kept = [scores.copy() for scores, _ in tables]
+    for (scores, weights), found in zip(tables, averages_of_tables(tables), strict=True):
+        expected = averages_of(scores, weights)
+        np.testing.assert_array_equal(found.mean, expected.mean)
+        assert found.importance == expected.importance
+        [unweighted] = averages_of_tables([(scores, np.ones(len(scores)))])
+        np.testing.assert_array_equal(unweighted.mean, averages_of(scores).mean)
+    for (scores, _), before in zip(tables, kept, strict=True):
+        np.testing.assert_array_equal(scores, before)

@@ -10,6 +10,8 @@ import pytest
 
 import lessnaive
 from lessnaive import MDLPDiscretizer
+from lessnaive.export.model_file import from_document, to_document
+from lessnaive.plain import Node
 from published import NaiveBayes, RelevanceWeightedNB
 from selection_cases import random_case
 
@@ -28,15 +30,34 @@ def by_hand(values: list, y: list, weights: list) -> float:
     return math.sqrt(out)
 
 
+def removed_by_hand(values: list, y: list, weights: list) -> float:
+    """Root of the share by which fewer guesses of the class are wrong once the value is known."""
+    rows = [(v, c, w) for v, c, w in zip(values, y, weights, strict=True) if v is not None and w]
+
+    def wrong(some: list) -> float:
+        total = sum(w for _, _, w in some)
+        shares = [sum(w for _, c, w in some if c == label) / total for label in set(y)]
+        return 1 - sum(share**2 for share in shares)
+
+    total, before = sum(w for _, _, w in rows), wrong(rows) if rows else 0.0
+    if before < 1e-12:
+        return 0.0
+    groups = [[row for row in rows if row[0] == value] for value in {v for v, _, _ in rows}]
+    after = sum(sum(w for _, _, w in group) / total * wrong(group) for group in groups)
+    return math.sqrt(max(0.0, 1 - after / before))
+
+
 def plain(column: pd.Series) -> list:
     return [None if pd.isna(v) else v for v in column.tolist()]
 
 
+@pytest.mark.parametrize("relevance", ["distance", "impurity"])
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 @pytest.mark.parametrize("seed", range(50))
-def test_weights_written_out(seed, missing):
+def test_weights_written_out(seed, missing, relevance):
     X, y, weights = random_case(seed)
-    model = RelevanceWeightedNB(missing=missing).fit(X, y, weights)
+    model = RelevanceWeightedNB(missing=missing, relevance=relevance).fit(X, y, weights)
+    by_formula = by_hand if relevance == "distance" else removed_by_hand
     w = [1.0] * len(y) if weights is None else weights.tolist()
     expected = []
     for name in X:
@@ -50,7 +71,7 @@ def test_weights_written_out(seed, missing):
             values = [code or None for code in bins.transform(numbers)[:, 0].tolist()]
         if missing == "category":
             values = ["(missing)" if v is None else v for v in values]
-        expected.append(by_hand(values, y.tolist(), w))
+        expected.append(by_formula(values, y.tolist(), w))
     np.testing.assert_allclose(model.weights_, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -94,8 +115,11 @@ def test_columns_that_tell_nothing_have_no_weight():
     assert weights[3] == pytest.approx(1.0)
 
 
-def test_weights_may_exceed_one():
-    X = pd.DataFrame({"x": [f"value {i}" for i in range(40)]})
+def test_a_share_of_impurity_is_never_above_one():
+    """The published weights may be, which made probabilities far too sure."""
+    X = pd.DataFrame({"x": [f"value {i}" for i in range(40)], "y": ["a", "b"] * 20})
+    y = np.arange(40) % 2
+    assert lessnaive.RelevanceWeightedNB().fit(X, y).weights_.tolist() == [1.0, 1.0]
     assert RelevanceWeightedNB().fit(X, np.arange(40) % 2).weights_[0] == pytest.approx(
         math.sqrt(40 * 2 * 0.25)
     )
@@ -117,3 +141,11 @@ def test_weights_survive_a_model_file(tmp_path):
     for name in ("weights_", "class_count_", "class_log_prior_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_files_that_are_older_than_the_parameter_have_the_published_formula():
+    model = lessnaive.RelevanceWeightedNB().fit([["a"], ["b"]] * 5, [0, 1] * 5)
+    document = to_document(model)
+    assert from_document(Node(document)).relevance == "impurity"
+    del document["parameters"]["relevance"]
+    assert from_document(Node(document)).relevance == "distance"

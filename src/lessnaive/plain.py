@@ -50,8 +50,10 @@ class Node:
     ----------
     value : object
         The data: None, bool, int, float, str, list or dict.
-    path : str, default=""
-        The place, such as "terms[3].scores".
+    path : str or int, default=""
+        The place, such as "terms[3].scores"; its last part if there is a parent.
+    parent : Node, optional
+        The list or object that it is part of.
 
     Examples
     --------
@@ -65,11 +67,22 @@ class Node:
     lessnaive.exceptions.ModelFormatError: weights: expected 3 numbers, got 2.
     """
 
-    __slots__ = ("_value", "path")
+    __slots__ = ("_key", "_parent", "_value")
 
-    def __init__(self, value: Any, path: str = "") -> None:
+    def __init__(self, value: Any, path: str | int = "", parent: Node | None = None) -> None:
         self._value = value
-        self.path = path
+        self._key = path
+        self._parent = parent
+
+    @property
+    def path(self) -> str:
+        """The place, which is put together when it is asked for."""
+        if self._parent is None:
+            return str(self._key)
+        before = self._parent.path
+        if type(self._key) is int:
+            return f"{before}[{self._key}]"
+        return f"{before}.{self._key}" if before else str(self._key)
 
     def error(self, problem: str) -> ModelFormatError:
         """Return an error that says where and what the problem is."""
@@ -94,16 +107,14 @@ class Node:
 
     def entries(self) -> dict[str, Node]:
         """Return an object with any keys."""
-        fields = self.plain()
-        prefix = f"{self.path}." if self.path else ""
-        return {key: Node(value, f"{prefix}{key}") for key, value in fields.items()}
+        return {key: Node(value, key, self) for key, value in self.plain().items()}
 
     def entry(self, key: str) -> Node:
         """Return one entry of an object with any keys."""
         fields = self.plain()
         if key not in fields:
             raise self.error(f"the key {key!r} is missing")
-        return Node(fields[key], f"{self.path}.{key}" if self.path else key)
+        return Node(fields[key], key, self)
 
     def record(self, *keys: str, optional: Collection[str] = ()) -> dict[str, Node]:
         """Return an object with these keys, all of them and no others.
@@ -111,13 +122,15 @@ class Node:
         Optional keys that are not there are null: the file may be older than they are.
         """
         entries = self.entries()
+        if entries.keys() == set(keys) and not optional:  # as most are
+            return entries
         for key in keys:
             if key not in entries:
                 raise self.error(f"the key {key!r} is missing")
         for key in entries:
             if key not in keys and key not in optional:
                 raise self.error(f"the key {shown(key)} is unknown")
-        return {key: Node(None, f"{self.path}.{key}") for key in optional} | entries
+        return {key: Node(None, key, self) for key in optional} | entries
 
     def pop(self, key: str) -> tuple[Node, Node]:
         """Return one entry of an object, and the object without it."""
@@ -127,7 +140,7 @@ class Node:
 
     def items(self) -> Sequence[Node]:
         """Return the items of a list."""
-        return _Items(self._list("a list"), self.path)
+        return _Items(self, self._list("a list"))
 
     def flag(self) -> bool:
         """Return true or false."""
@@ -168,7 +181,7 @@ class Node:
         for place, value in enumerate(values):
             problem = _problem(value)
             if problem:
-                raise Node(value, f"{self.path}[{place}]").error(problem)
+                raise Node(value, place, self).error(problem)
         if len(set(values)) < len(values):
             [(twice, _)] = Counter(values).most_common(1)
             raise self.error(f"the value {shown(twice)} occurs twice")
@@ -202,7 +215,8 @@ class Node:
     ) -> NDArray[np.float64]:
         """Return a list of so many lists of so many numbers, each from low to high."""
         rows = self._list(f"{n_rows} rows of {n_columns} numbers")
-        if len(rows) != n_rows or any(type(r) is not list or len(r) != n_columns for r in rows):
+        is_matrix = set(map(type, rows)) <= {list} and set(map(len, rows)) <= {n_columns}
+        if len(rows) != n_rows or not is_matrix:
             raise self.error(f"expected {n_rows} rows of {n_columns} numbers")
         return self._floats(list(chain.from_iterable(rows)), low, high).reshape(n_rows, n_columns)
 
@@ -248,9 +262,10 @@ class Node:
         return shape, items
 
     def _floats(self, values: Sequence[Any], low: float, high: float) -> NDArray[np.float64]:
-        if len(values) <= _FEW and all(type(v) is float and low <= v <= high for v in values):
+        types = set(map(type, values))
+        if types == {float} and len(values) <= _FEW and _are_between(values, low, high):
             return np.array(values, dtype=np.float64)  # by far the most, in tables of many columns
-        if not set(map(type, values)) <= {int, float}:
+        if not types <= {int, float}:
             odd = next(value for value in values if type(value) not in (int, float))
             raise self.error(f"expected numbers, got {shown(odd)}")
         try:
@@ -264,13 +279,20 @@ class Node:
         return out
 
     def _list(self, expected: str) -> list[Any]:
-        values: list[Any] = self._typed(list, expected)
+        values: list[Any] = self._value
+        if type(values) is not list:
+            self._typed(list, expected)
         return values
 
     def _typed(self, kind: type, expected: str) -> Any:
         if type(self._value) is not kind:
             raise self.error(f"expected {expected}, got {shown(self._value)}")
         return self._value
+
+
+def _are_between(values: Sequence[float], low: float, high: float) -> bool:
+    """Whether a few numbers are in a range for sure, without a look at each."""
+    return low <= min(values) and max(values) <= high and math.isfinite(sum(values))
 
 
 def _room_of_strings(items: list[str]) -> float:
@@ -282,9 +304,9 @@ def _room_of_strings(items: list[str]) -> float:
 class _Items(Sequence[Node]):
     """Nodes of the items of a list, made when they are looked at: they are larger than numbers."""
 
-    def __init__(self, values: list[Any], path: str) -> None:
+    def __init__(self, node: Node, values: list[Any]) -> None:
+        self._node = node
         self._values = values
-        self._path = path
 
     def __len__(self) -> int:
         return len(self._values)
@@ -298,10 +320,11 @@ class _Items(Sequence[Node]):
     def __getitem__(self, place: int | slice) -> Node | Sequence[Node]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        return Node(self._values[place], f"{self._path}[{place}]")
+        return Node(self._values[place], place, self._node)
 
     def __iter__(self) -> Iterator[Node]:
-        return (Node(item, f"{self._path}[{i}]") for i, item in enumerate(self._values))
+        node = self._node
+        return (Node(item, place, node) for place, item in enumerate(self._values))
 
 
 def array_to_plain(values: NDArray[Any]) -> dict[str, Any]:

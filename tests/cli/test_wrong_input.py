@@ -148,7 +148,7 @@ def test_options_that_do_not_fit(cli, options, message):
         (("fit", ".", "--target", "y", "-o", "m"), "'.' is a folder, not a table."),
         (("show", "none.json"), "there is no model file 'none.json'."),
         (("show", "."), "'.' is a folder, not a model file."),
-        (("fit", PENGUINS, "-o", "m.json"), "Missing option '--target'."),
+        (("fit", "none.csv", "-o", "m.json"), "Missing option '--target'."),
         (("learn",), "No such command 'learn'."),
         (
             ("evaluate", PENGUINS, "--target", "species", "--cv", "153"),
@@ -162,6 +162,29 @@ def test_options_that_do_not_fit(cli, options, message):
 )
 def test_arguments_that_do_not_fit(cli, arguments, message):
     refused(cli(*arguments), message)
+
+
+@pytest.mark.parametrize(
+    "command", [("fit", "t.csv"), ("evaluate", "t.csv"), ("evaluate", "m.json", "t.csv"),
+                ("compare", "t.csv"), ("stream", "t.csv", "t.csv")],
+)  # fmt: skip
+def test_a_missing_target_names_the_columns(cli, command):
+    message = "Missing option '--target': it names the column with the classes. There is "
+    write("m.json", "{}")
+    output = () if command[0] in ("evaluate", "compare") else ("-o", "m.json")
+    write("t.csv", "x;w;y\n1;0;a\n2;0;b\n")
+    refused(cli(*command, *output), message + "'x', 'w', and 'y'.")
+    write("t.csv", ",".join([f"c{j}" for j in range(20)] + ["y"]) + "\n")
+    names = ", ".join(f"'c{j}'" for j in range(10))
+    refused(cli(*command, *output), message + f"{names} and 10 more, and 'y'.")
+    write("t.csv", "")
+    refused(cli(*command, *output), "Missing option '--target'.")
+
+
+def test_a_missing_target_of_a_parquet_file(cli):
+    parquet.write_table(pa.table({"x": [1], "y": ["a"]}), "t.parquet")
+    said = "Missing option '--target': it names the column with the classes. There is 'x' and 'y'."
+    refused(cli("fit", "t.parquet", "-o", "m.json"), said)
 
 
 def test_weights_that_are_all_zero(cli):

@@ -122,7 +122,7 @@ def explain_command(model_path: str, file: TableFile, row: int, absolute: bool) 
     "--all",
     "every_value",
     is_flag=True,
-    help="Show all values and intervals of these columns, not only those that say most.",
+    help="Show all columns, and all values and intervals, not only those that say most.",
 )
 def show_command(model_path: str, top: int, every_value: bool) -> None:
     """Show what the model in the file MODEL has learned.

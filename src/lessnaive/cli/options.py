@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
+from pathlib import Path
 from typing import Any
 
 import click
 
 from lessnaive import models
 from lessnaive.cli.dialect import MISSING, Dialect, check_dialect
-from lessnaive.cli.errors import InputError
+from lessnaive.cli.errors import InputError, listed
 from lessnaive.cli.estimators import DEFAULT_MODEL, STREAM_LEARNERS, estimators, make_estimator
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import TrainingData, check_roles, read_training_data
@@ -65,6 +67,42 @@ class Learning:
         return read_training_data(
             file, self.target, drop=self.drop, weight=self.weight, categorical=self.categorical
         )
+
+
+class TargetOption(click.Option):
+    """The option that names the column with the classes: where it is missing, there is a choice."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the name of the column."""
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter as error:
+            columns = _columns_of(ctx.params)
+            if not columns:
+                raise
+            raise InputError(
+                f"{error.format_message().rstrip('.')}: it names the column with the classes. "
+                f"There is {_first_and_last(columns)}."
+            ) from None
+
+
+def _first_and_last(columns: Sequence[str]) -> str:
+    """Return names, shortened; the last one is there, which often is the one that is wanted."""
+    first, last = columns[:-1], columns[-1]
+    return f"{listed(first)}{',' if len(first) > 1 else ''} and {last!r}" if first else repr(last)
+
+
+def _columns_of(given: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a table that a command was given, if that is a file."""
+    paths = [*given.get("tables", ())[:1], *given.get("paths", ())[-1:]]
+    paths += [given["table"]] if "table" in given else []
+    if not paths or not Path(paths[0]).is_file():
+        return []
+    about = {name: given[name] for name in Dialect.__dataclass_fields__ if name in given}
+    try:
+        return TableFile(paths[0], Dialect(**about)).names
+    except (InputError, OSError, ValueError, csv.Error):
+        return []
 
 
 def _read_separator(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -161,7 +199,11 @@ _READING: tuple[Decorator, ...] = (
 
 _LEARNING: tuple[Decorator, ...] = (
     click.option(
-        "--target", required=True, metavar="COLUMN", help="The column that holds the classes."
+        "--target",
+        cls=TargetOption,
+        required=True,
+        metavar="COLUMN",
+        help="The column that holds the classes.",
     ),
     click.option(
         "--drop",

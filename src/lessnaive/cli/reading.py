@@ -20,6 +20,12 @@ from lessnaive.cli.csv_errors import csv_trouble
 from lessnaive.cli.csv_parsing import line_with_nul, parse_csv
 from lessnaive.cli.dialect import ENCODING_HINT, HEAD_BYTES, Dialect, binary_data, decoder
 from lessnaive.cli.errors import InputError
+from lessnaive.cli.wide_csv import (
+    FEWEST_COLUMNS,
+    MOST_BYTES_PER_COLUMN,
+    sure_types,
+    writes_plain_numbers,
+)
 from lessnaive.table.objects import Kind
 
 __all__ = ["TableFile", "drop_row_labels", "with_missing"]
@@ -77,8 +83,8 @@ class TableFile:
     def names(self) -> list[str]:
         """Names of the columns."""
         if self.is_parquet:
-            names: list[str] = self._read_parquet().column_names
-            return names
+            with self._open() as file:
+                return drop_row_labels(parquet.read_schema(file).names)
         with self._open_text() as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
             rows = csv.reader(lines, delimiter=self.separator)
@@ -165,11 +171,12 @@ class TableFile:
             line = line_with_nul(file)
         if line is not None:
             raise binary_data(self.name, line)
-        table = self._parse_csv({})
+        sure = self._sure_types()
+        table = self._parse_csv(sure)
         text = {field.name: pa.string() for field in table.schema if _is_text(field, kinds)}
         if text:
             # Only the cells themselves tell "007" from 7, so they are read once more.
-            table = self._parse_csv(text)
+            table = self._parse_csv({**sure, **text})
         for place, field in enumerate(table.schema):
             if pa.types.is_binary(field.type):
                 raise self._not_text(f"column {field.name!r} of {self.name}")
@@ -178,10 +185,39 @@ class TableFile:
                 table = table.set_column(place, field.name, boolean)
         return table
 
+    @cached_property
+    def _wide_size(self) -> int | None:
+        """Number of bytes of a text with very many columns and few rows; None of all others."""
+        try:
+            n_columns = len(self.names)
+        except csv.Error:
+            return None  # reading it says what is wrong
+        if n_columns < FEWEST_COLUMNS:
+            return None
+        most = MOST_BYTES_PER_COLUMN * n_columns
+        with self._open_text() as text:
+            size = len(text.read(most + 1))
+        return size if size <= most else None
+
+    def _sure_types(self) -> dict[str, pa.DataType]:
+        """Types of columns that need not be found one by one."""
+        if self._wide_size is None or not writes_plain_numbers(self.dialect):
+            return {}
+        if len(set(self.names)) < len(self.names):
+            return {}
+        with self._open_text() as text:
+            try:
+                as_text = dict.fromkeys(self.names, pa.string())
+                return sure_types(
+                    parse_csv(text, self.dialect, self.separator, as_text, size=self._wide_size)
+                )
+            except (pa.ArrowInvalid, TypeError):
+                return {}  # reading it says what is wrong
+
     def _parse_csv(self, types: Mapping[str, pa.DataType]) -> pa.Table:
         with self._open_text() as text:
             try:
-                table = parse_csv(text, self.dialect, self.separator, types)
+                table = parse_csv(text, self.dialect, self.separator, types, size=self._wide_size)
                 table.schema.names  # noqa: B018 (decodes them)
             except UnicodeDecodeError:
                 raise self._not_text(f"the header of {self.name}") from None

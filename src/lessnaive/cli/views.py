@@ -23,6 +23,8 @@ __all__ = ["show_evaluation", "show_explanation", "show_model"]
 
 # Values of a column beyond this many are not listed.
 _MOST_VALUES = 8
+# What is less reads as 0.000 and 0.00.
+_LEAST_IMPORTANCE, _LEAST_SCORE = 0.0005, 0.005
 
 
 def show_evaluation(
@@ -103,7 +105,12 @@ def show_model(
     )
     importance, mean = scorecard.importance, scorecard.mean
     order = np.argsort(-importance, kind="stable")
-    _show_importance([scorecard.terms[j].name for j in order], importance[order], display)
+    weak = importance[order] < _LEAST_IMPORTANCE  # not those that are not known
+    listed = order if every_value else _worth_listing(order, weak)
+    _show_importance([scorecard.terms[j].name for j in listed], importance[listed], display)
+    if len(listed) < len(order):
+        others = f"{len(order) - len(listed):,} others"
+        display.line(f"and {others} of less than {_LEAST_IMPORTANCE:g} (--all shows them)", "dim")
     compared = most_probable(priors)
     if n_detailed:
         display.line()
@@ -154,10 +161,17 @@ def show_explanation(
     display.line(f"{title}: {best} ({percent(probabilities.max())})", "bold")
     display.line()
     printed = scores if absolute else centered(scores, compared)
+    order = 1 + np.argsort(-strength(scores[1:], compared), kind="stable")
+    weak = np.abs(printed[order]).max(axis=1) < _LEAST_SCORE
+    listed = order if absolute else _worth_listing(order, weak)
     lines = []
-    for j in 1 + np.argsort(-strength(scores[1:], compared), kind="stable"):
+    for j in listed.tolist():
         name = contributions.names[j]
         lines.append(Line([printable(name, 40), values[name]], _signed(printed[j])))
+    others = np.setdiff1d(order, listed)
+    if len(others):
+        told = [f"{len(others):,} others", "0.00 each"]
+        lines.append(Line(told, _signed(printed[others].sum(axis=0))))
     lines.append(Line([contributions.names[0], ""], _signed(printed[0]), last=True))
     lines.append(Line(["total", ""], _signed(printed.sum(axis=0))))
     chances = [Text(percent(p), "bold") for p in probabilities.tolist()]
@@ -172,6 +186,13 @@ def show_explanation(
         f"row, which (base) is, and to their mean over {these} classes",
         "dim",
     )
+
+
+def _worth_listing(order: NDArray[np.intp], weak: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return places without the weak ones beyond the first few, if these are several."""
+    left_out = weak.copy()
+    left_out[:_MOST_VALUES] = False
+    return order if left_out.sum() < 2 else order[~left_out]
 
 
 def _with_error(mean: float, error: float) -> str:

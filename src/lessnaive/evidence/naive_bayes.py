@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -407,4 +406,4 @@ def make_scorecard(
     ]
     prior = log_prior(settings.priors, statistics.class_count, left_out)
     typical = [column.typical_values() for column in statistics.columns] if with_averages else None
-    return Scorecard(model, copy.deepcopy(schema), statistics.classes, prior, terms, typical)
+    return Scorecard(model, schema.copy(), statistics.classes, prior, terms, typical)

@@ -17,7 +17,7 @@ __all__ = ["make_estimator", "parameters_to_plain"]
 
 _MOST_NESTED = 8
 # What parameters stood for in files that are older than them, where that is not their default.
-_BEFORE = {"variance_prior": 0.0}
+_BEFORE = {"variance_prior": 0.0, "relevance": "distance"}
 
 
 def parameters_to_plain(estimator: ScorecardClassifier) -> dict[str, Any]:

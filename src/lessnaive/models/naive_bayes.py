@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -240,7 +239,7 @@ class NaiveBayes(EvidenceParameters, ScorecardClassifier):
         return {"fixed_classes": False, "class_count": self.class_count_.tolist(), "columns": None}
 
     def _restore(self, scorecard: Scorecard, state: Node) -> None:
-        schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
+        schema, classes = scorecard.schema.copy(), scorecard.classes
         stream = None
         if state.entries().get("columns", state).is_null():
             fields = state.record("fixed_classes", "class_count", "columns")

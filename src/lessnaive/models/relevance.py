@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive._sklearn import StrOptions
 from lessnaive.encoding.binning import find_binnings
 from lessnaive.evidence.naive_bayes import (
     GENERATIVE_CONSTRAINTS,
@@ -19,7 +20,7 @@ from lessnaive.models.column_weighted import WeightedClassifier
 from lessnaive.models.parameters import EvidenceParameters
 from lessnaive.table.training import Training
 
-__all__ = ["RelevanceWeightedNB", "relevance"]
+__all__ = ["RelevanceWeightedNB", "distance", "removed_impurity"]
 
 Floats = NDArray[np.float64]
 
@@ -30,12 +31,21 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
 
     .. math::
         \hat c(x) = \arg\max_c \; \log p(c) + \sum_j w_j \log p(x_j \mid c), \qquad
-        w_j = \sqrt{\sum_c \sum_v \big[ P(c \mid x_j = v) - P(c) \big]^2}
+        w_j = \sqrt{\frac{\sum_v P(x_j = v) \sum_c \big[ P(c \mid x_j = v) - P(c) \big]^2}
+        {1 - \sum_c P(c)^2}}
 
     where v runs over the values of column j, and the probabilities are the shares among the
-    training rows with a value in this column [1]_ [2]_. A column that tells nothing has weight 0.
-    The sum is not divided by the number of values: weights may exceed 1, and columns with many
-    values have the larger ones.
+    training rows with a value in this column. The fraction is the share of the Gini impurity of
+    the class that the column removes, Goodman and Kruskal's :math:`\tau` [1]_: the weight is 0 for
+    a column that tells nothing, 1 for one that tells the class of every row, and never more.
+
+    ``relevance="distance"`` is the formula of [2]_ and [3]_,
+
+    .. math:: w_j = \sqrt{\sum_c \sum_v \big[ P(c \mid x_j = v) - P(c) \big]^2},
+
+    in which a value of a single row counts as much as one of all rows: weights may exceed 1, and
+    columns with many values have the larger ones. Its probabilities are too sure: see
+    :doc:`/user_guide/defaults`.
 
     Numeric columns have no values to sum over. Where their likelihood is that of bins, the sum
     runs over these; where it is a normal distribution, over the bins that
@@ -64,6 +74,9 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
         of the values of the sum.
     variance_floor, variance_prior : float
         Of normal likelihoods, as in :class:`NaiveBayes`.
+    relevance : {"impurity", "distance"}, default="impurity"
+        The formula of the weights: the root of the share of the impurity that a column removes, or
+        how far its values are from telling nothing, as published.
 
     Attributes
     ----------
@@ -88,9 +101,11 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
 
     References
     ----------
-    .. [1] J. T. A. S. Ferreira, D. G. T. Denison and D. J. Hand (2001). Data mining with products
+    .. [1] L. A. Goodman and W. H. Kruskal (1954). Measures of association for cross
+       classifications. Journal of the American Statistical Association 49, 732-764.
+    .. [2] J. T. A. S. Ferreira, D. G. T. Denison and D. J. Hand (2001). Data mining with products
        of trees. Advances in Intelligent Data Analysis, 167-176.
-    .. [2] D. Vidaurre, C. Bielza and P. Larrañaga (2012). Forward stagewise naïve Bayes. Progress
+    .. [3] D. Vidaurre, C. Bielza and P. Larrañaga (2012). Forward stagewise naïve Bayes. Progress
        in Artificial Intelligence 1, 57-69.
 
     Examples
@@ -101,19 +116,49 @@ class RelevanceWeightedNB(EvidenceParameters, WeightedClassifier):
     array([1., 0.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**GENERATIVE_CONSTRAINTS}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GENERATIVE_CONSTRAINTS,
+        "relevance": [StrOptions({"impurity", "distance"})],
+    }
+
+    relevance: str = "impurity"
 
     def _learn(self, training: Training) -> None:
         """Learn likelihoods and weights."""
         name = type(self).__name__
         card, statistics = learn_naive_bayes(EvidenceSettings.of(self), training, name)
         tables = _counts(training, statistics, use_missing=self.missing == "category")
+        relevance = removed_impurity if self.relevance == "impurity" else distance
         weights = np.array([relevance(table) for table in tables])
         self._adopt(card.weighted(weights), weights, statistics.class_count)
 
 
-def relevance(counts: Floats) -> float:
-    r"""Return how far the values of a column move the class shares.
+def removed_impurity(counts: Floats) -> float:
+    r"""Return the root of the share of the class's Gini impurity that a column removes: 0 to 1.
+
+    .. math::
+        \sqrt{\frac{\sum_v \frac{n_v}{n} \sum_c \left[ n_{vc} / n_v - n_c / n \right]^2}
+        {1 - \sum_c (n_c / n)^2}}
+
+    Parameters
+    ----------
+    counts : array of shape (n_values, n_classes)
+        Weight of the rows with each value, by class; values without weight are left out.
+
+    Returns
+    -------
+    float
+    """
+    moved, weights, overall = _moved(counts)
+    impurity = float((overall * (1.0 - overall)).sum())
+    if impurity <= 0.0:
+        return 0.0
+    share = float(moved @ weights) / (float(weights.sum()) * impurity)
+    return float(np.sqrt(min(1.0, share)))
+
+
+def distance(counts: Floats) -> float:
+    r"""Return how far the values of a column move the class shares, whatever their weight.
 
     .. math:: \sqrt{\sum_c \sum_v \left[ n_{vc} / n_v - n_c / n \right]^2}
 
@@ -126,12 +171,17 @@ def relevance(counts: Floats) -> float:
     -------
     float
     """
+    return float(np.sqrt(_moved(counts)[0].sum()))
+
+
+def _moved(counts: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of the class shares of values from all rows'; their weights; the latter."""
     counts = counts[counts.any(axis=1)]
+    weights, total = counts.sum(axis=1), counts.sum(axis=0)
     if not len(counts):
-        return 0.0
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    overall = counts.sum(axis=0) / counts.sum()
-    return float(np.sqrt(np.square(shares - overall).sum()))
+        return weights, weights, total
+    overall = total / total.sum()
+    return np.square(counts / weights[:, None] - overall).sum(axis=1), weights, overall
 
 
 def _counts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from lessnaive.plain import Node
 from lessnaive.scorecard.terms.normal import normal_points
 
 __all__ = [
+    "FEW_SCORES",
     "NormalValues",
     "PointValues",
     "TermAverages",
@@ -19,6 +20,7 @@ __all__ = [
     "averages_by_part",
     "averages_from_plain",
     "averages_of",
+    "averages_of_tables",
 ]
 
 Floats = NDArray[np.float64]
@@ -26,6 +28,8 @@ Floats = NDArray[np.float64]
 # Scores of so many rows and classes are held at a time.
 _MOST_SCORES = 1 << 22
 _SCORES_IN_CACHE = 1 << 16
+#: Terms with so many scores, or fewer, are averaged many at once.
+FEW_SCORES = 1 << 12
 
 
 class TermAverages(NamedTuple):
@@ -141,6 +145,48 @@ def averages_of(scores: Floats, weights: Floats | None = None) -> TermAverages:
     return averages_by_part(lambda rows: scores[rows], n_rows, n_classes, weights)
 
 
+def averages_of_tables(tables: Sequence[tuple[Floats, Floats]]) -> list[TermAverages]:
+    """Return the averages of many terms, given scores of each: those of a size at once.
+
+    Parameters
+    ----------
+    tables : sequence of (scores, weights)
+        Scores of shape (n_rows, n_classes), and the weights of these rows.
+
+    Returns
+    -------
+    list of TermAverages
+        What :func:`averages_of` returns for each, to the last bit.
+    """
+    by_shape: dict[tuple[int, ...], list[int]] = {}
+    for place, (scores, _) in enumerate(tables):
+        by_shape.setdefault(scores.shape, []).append(place)
+    out: dict[int, TermAverages | None] = {}
+    for (n_rows, n_classes), places in by_shape.items():
+        step = _SCORES_IN_CACHE // max(1, n_rows * n_classes)
+        for start in range(0, len(places), step) if step > 1 and n_rows else ():
+            some = places[start : start + step]
+            scores, weights = (np.array([tables[place][k] for place in some]) for k in (0, 1))
+            out.update(zip(some, _averages_at_once(scores, weights), strict=True))
+    return [out.get(place) or averages_of(*table) for place, table in enumerate(tables)]
+
+
+def _averages_at_once(scores: Floats, weights: Floats) -> list[TermAverages | None]:
+    """Averages of tables of one size; None for those that need a closer look."""
+    own = np.ascontiguousarray(scores.transpose(0, 2, 1))
+    usual = np.isfinite(own.sum(axis=(1, 2))) & weights.any(axis=1)
+    own[~usual], weights[~usual] = 0.0, 1.0
+    shares = (weights / weights.max(axis=1)[:, None])[:, None]
+    total = shares.sum(axis=2)
+    relative = own - own.sum(axis=1)[:, None] / own.shape[1]
+    mean = (own * shares).sum(axis=2) / total
+    middle = (relative * shares).sum(axis=2) / total
+    away = np.abs(relative - middle[:, :, None]).sum(axis=1) / own.shape[1]
+    importance = (away * shares[:, 0]).sum(axis=1) / total[:, 0]
+    found = zip(usual.tolist(), mean, importance.tolist(), strict=True)
+    return [TermAverages(own_mean, value) if good else None for good, own_mean, value in found]
+
+
 def averages_by_part(
     score: Callable[[slice], Floats], n_rows: int, n_classes: int, weights: Floats | None = None
 ) -> TermAverages:
@@ -231,7 +277,7 @@ def _pieces(scores: Floats, weights: Floats | None) -> Iterator[_Piece]:
     n_rows, n_classes = scores.shape
     step = max(1, _SCORES_IN_CACHE // n_classes)
     for start in range(0, n_rows, step):
-        own = np.ascontiguousarray(scores[start : start + step].T)
+        own = scores[start : start + step].T.copy(order="C")
         some = None if weights is None else weights[start : start + step]
         if np.isfinite(own.sum()):
             yield _Piece(own, own - own.sum(axis=0) / n_classes, None, some)

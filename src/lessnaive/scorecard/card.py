@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard.average_row import (
+    FEW_SCORES,
     TermAverages,
     TypicalValues,
     averages_by_part,
     averages_from_plain,
     averages_of,
+    averages_of_tables,
 )
 from lessnaive.scorecard.contributions import Contributions
 from lessnaive.scorecard.points import Points
@@ -120,13 +122,20 @@ class Scorecard:
     @property
     def averages(self) -> list[TermAverages]:
         """What each term adds on average over the training rows, and how much that varies."""
-        known = zip(self.terms, self._averages, strict=True)
-        found = [
-            own if isinstance(own, TermAverages) else self._averaged(term, own)
-            for term, own in known
+        found = dict(self._counted_averages())
+        known = [
+            own if isinstance(own, TermAverages) else found.get(place) or self._averaged(term, own)
+            for place, (term, own) in enumerate(zip(self.terms, self._averages, strict=True))
         ]
-        self._averages = list(found)
-        return found
+        self._averages = list(known)
+        return known
+
+    def _counted_averages(self) -> Iterator[tuple[int, TermAverages]]:
+        """Yield the averages that are not known yet but that the counts of terms tell."""
+        unknown = [place for place, own in enumerate(self._averages) if own is None]
+        rows = ((place, self.terms[place].typical_rows()) for place in unknown)
+        counted = {place: (own[0], own[1].sum(axis=1)) for place, own in rows if own is not None}
+        return zip(counted, averages_of_tables(list(counted.values())), strict=True)
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -189,12 +198,19 @@ class Scorecard:
             rows = np.linspace(0, n_rows - 1, MOST_OBSERVED).astype(np.intp)
             columns = [RowsOfColumn(column, rows) for column in columns]
             n_rows, weights = len(rows), None if weights is None else weights[rows]
-        for place, term in enumerate(self.terms):
-            inputs = [columns[j] for j in term.inputs]
-            term.observe(inputs, weights)
-            if not term.is_counted:
-                score = _scorer(term, columns, n_rows, n_classes)
-                self._averages[place] = averages_by_part(score, n_rows, n_classes, weights)
+        for term in self.terms:
+            term.observe([columns[j] for j in term.inputs], weights)
+        places = [place for place, term in enumerate(self.terms) if not term.is_counted]
+        if not places:
+            return
+        scorers = [_scorer(self.terms[place], columns, n_rows, n_classes) for place in places]
+        if n_rows * n_classes <= FEW_SCORES:
+            own = np.ones(n_rows) if weights is None else weights
+            found = averages_of_tables([(score(slice(n_rows)), own) for score in scorers])
+        else:
+            found = [averages_by_part(score, n_rows, n_classes, weights) for score in scorers]
+        for place, averages in zip(places, found, strict=True):
+            self._averages[place] = averages
 
     def part(self, places: Sequence[int], weights: NDArray[np.float64] | None = None) -> Scorecard:
         """Return a scorecard of some of the terms, times weights.
@@ -234,16 +250,13 @@ class Scorecard:
         return self.part(kept, by_term[kept])
 
     def _averaged(self, term: Term, typical: TypicalValues | None) -> TermAverages:
-        """Averages over typical rows, or over the rows as the term has counted them."""
-        if typical is not None:
-            values, weights = typical.points()
-            columns = read_table(values[:, None]).columns * (1 + max(term.inputs))
-            zero = np.zeros(len(self.classes))
-            return averages_of(_run([term], columns, zero, len(values), "joint"), weights)
-        known = term.typical_rows()
-        if known is None:
-            return TermAverages(np.zeros(len(self.classes)), np.nan)
-        return averages_of(known[0], known[1].sum(axis=1))
+        """Averages over typical rows; nothing is known where there are none."""
+        zero = np.zeros(len(self.classes))
+        if typical is None:
+            return TermAverages(zero, np.nan)
+        values, weights = typical.points()
+        columns = read_table(values[:, None]).columns * (1 + max(term.inputs))
+        return averages_of(_run([term], columns, zero, len(values), "joint"), weights)
 
     def explain(self, X: Any, *, centred: bool = True) -> Contributions:
         """Contribution of each column to the score of each class, row by row.

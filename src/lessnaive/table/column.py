@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lessnaive import _core
 from lessnaive.exceptions import TableError
+from lessnaive.table.arrow import arrow_dtype, arrow_memory, arrow_numbers
 from lessnaive.table.objects import (
+    FEW_ROWS,
     Factorized,
     Kind,
     Objects,
@@ -22,6 +25,8 @@ from lessnaive.table.objects import (
 
 __all__ = [
     "ArrayColumn",
+    "ArrowNumbers",
+    "ArrowText",
     "CachedColumn",
     "Coded",
     "Column",
@@ -29,12 +34,16 @@ __all__ = [
     "ObjectColumn",
     "RowsOfColumn",
     "Value",
+    "encode_arrow",
     "factorize_numbers",
     "infinite_value",
+    "is_inexact",
 ]
 
 Value = str | int | float | bool
 
+# How Arrow counts the bytes of its types of text.
+_OFFSETS = {"string": np.int32, "large_string": np.int64}
 # Integers that span no more values than this are used as codes as they are.
 _SMALL_RANGE = 256
 
@@ -147,6 +156,71 @@ class ObjectColumn(Column):
             swap = np.array([*(int(level) for level in levels), -1])
             return Coded(swap[codes], 1, (False, True))
         return Coded(codes, 1, levels)
+
+
+class ArrowNumbers(Column):
+    """Numbers, perhaps with gaps."""
+
+    kind = Kind.NUMBER
+
+    def __init__(self, name: str, values: Any) -> None:
+        self.name = name
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        return arrow_numbers(self._values)
+
+    def numbers(self) -> NDArray[Any]:
+        """Values as an array, NaN where missing."""
+        return self._array
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        values = self._array
+        integers = arrow_dtype(self._values.type).kind == "i"
+        if integers and values.dtype.kind == "f" and is_inexact(values):
+            return ObjectColumn(self.name, self._values.to_pylist()).coded()
+        return factorize_numbers(values, self.name)
+
+
+class ArrowText(Column):
+    """Strings."""
+
+    kind = Kind.TEXT
+    declared_categorical = True
+
+    def __init__(self, name: str, values: Any) -> None:
+        self.name = name
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def numbers(self) -> NDArray[Any]:
+        """Text is no number."""
+        raise TypeError(f"Column {self.name!r} holds text.")
+
+    @cached_property
+    def _coded(self) -> Coded:
+        if len(self._values) <= FEW_ROWS:
+            place: dict[Any, int] = {None: -1}
+            found = [place.setdefault(text, len(place) - 1) for text in self._values.to_pylist()]
+            return Coded(np.array(found, dtype=np.int64), 1, list(place)[1:])
+        codes, levels = encode_arrow(self._values)
+        return Coded(codes, 1, levels)
+
+    def coded(self) -> Coded:
+        """Values as codes."""
+        return self._coded
+
+    def plain(self) -> list[Value | None]:
+        """Values one by one, None where missing."""
+        values: list[Value | None] = self._values.to_pylist()
+        return values
 
 
 class EmptyColumn(Column):
@@ -291,3 +365,32 @@ def _factorize_integers(values: NDArray[Any]) -> Coded:
         return Coded(values, 1 - low, range(low, high + 1))
     levels, codes = np.unique(values, return_inverse=True)
     return Coded(codes, 1, levels.tolist())
+
+
+def is_inexact(values: NDArray[Any]) -> bool:
+    """Whether integers were too large to become floats as they are."""
+    return bool((np.abs(values) >= 2**53).any())
+
+
+def encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
+    """Return codes of text, -1 where missing, and its distinct values."""
+    kind = native.type
+    if hasattr(kind, "value_type"):
+        native, kind = native.cast(kind.value_type), kind.value_type
+    texts = native.combine_chunks() if hasattr(native, "combine_chunks") else native
+    offset = _OFFSETS.get(str(kind))
+    if offset is None or not hasattr(texts, "buffers"):
+        encoded = texts.dictionary_encode()
+        codes = arrow_memory(encoded.indices.fill_null(-1))
+        return codes, encoded.dictionary.to_pylist()
+    valid, offsets, data = (_bytes_of(buffer) for buffer in texts.buffers())
+    assert offsets is not None
+    codes = np.empty(len(texts), dtype=np.int32)
+    nothing = np.empty(0, dtype=np.uint8)
+    return codes, _core.text_codes(
+        offsets.view(offset), nothing if data is None else data, valid, texts.offset, codes
+    )
+
+
+def _bytes_of(buffer: Any) -> NDArray[np.uint8] | None:
+    return None if buffer is None else np.frombuffer(buffer, dtype=np.uint8)

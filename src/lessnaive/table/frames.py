@@ -10,17 +10,30 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lessnaive import _core
 from lessnaive.exceptions import TableError
-from lessnaive.table.column import ArrayColumn, Coded, Column, ObjectColumn, factorize_numbers
+from lessnaive.table.arrow import arrow_numbers
+from lessnaive.table.column import (
+    ArrayColumn,
+    ArrowNumbers,
+    ArrowText,
+    Coded,
+    Column,
+    ObjectColumn,
+    encode_arrow,
+    factorize_numbers,
+    is_inexact,
+)
 from lessnaive.table.objects import FEW_ROWS, Kind, factorize_objects
 
 __all__ = ["frame_columns", "is_frame", "is_lazy", "series_column"]
 
 # Booleans, integers of 1 to 8 bytes and floats of 4 and 8, as numpy spells them.
 _KERNEL_TYPES = "?bBhHiIlLqQfd"
-# How Arrow counts the bytes of its types of text.
-_OFFSETS = {"string": np.int32, "large_string": np.int64}
+# The most common types of Arrow.
+_ARROW = {
+    **dict.fromkeys(("int32", "int64", "float", "double"), ArrowNumbers),
+    **dict.fromkeys(("string", "large_string"), ArrowText),
+}
 
 
 def is_frame(X: Any) -> bool:
@@ -47,9 +60,20 @@ def frame_columns(X: Any) -> tuple[list[Any], list[Column], int]:
     if nw.dependencies.is_pandas_dataframe(X):
         columns = [_pandas_column(str(n), series) for n, series in X.items()]
         return names, columns, len(X)
+    if nw.dependencies.is_pyarrow_table(X):
+        return names, _arrow_columns(X, names), X.num_rows
     frame = nw.from_native(X, eager_only=True)
     columns = [series_column(str(n), frame.get_column(n)) for n in names]
     return names, columns, len(frame)
+
+
+def _arrow_columns(X: Any, names: list[Any]) -> list[Column]:
+    """Return the columns of a table of Arrow: the quick way for the most common types."""
+    frame, quick = nw.from_native(X, eager_only=True), [_ARROW.get(str(t)) for t in X.schema.types]
+    return [
+        series_column(name, frame.get_column(name)) if kind is None else kind(name, values)
+        for name, values, kind in zip(names, X.columns, quick, strict=True)
+    ]
 
 
 def _pandas_column(name: str, native: Any) -> Column:
@@ -61,7 +85,7 @@ def _pandas_column(name: str, native: Any) -> Column:
         if dtype.char == "O" and _holds_text(native):
             return ObjectColumn(name, native.to_numpy())
     elif type(dtype).__name__ == "StringDtype" and dtype.storage == "pyarrow":
-        return ArrowText(name, native)
+        return ArrowText(name, native.array.__arrow_array__())
     return series_column(name, nw.from_native(native, series_only=True))
 
 
@@ -158,7 +182,7 @@ class NumericSeries(SeriesColumn):
         """Values as codes."""
         values = self._array
         if self.kind is not Kind.BOOLEAN:
-            if self._series.dtype.is_integer() and values.dtype.kind == "f" and _is_inexact(values):
+            if self._series.dtype.is_integer() and values.dtype.kind == "f" and is_inexact(values):
                 return ObjectColumn(self.name, self._series.to_list()).coded()
             return factorize_numbers(values, self.name)
         if values.dtype.kind == "f":
@@ -175,43 +199,7 @@ def _to_numpy(series: nw.Series[Any]) -> NDArray[Any]:
     native = series.to_native()
     if type(native).__module__.partition(".")[0] != "pyarrow" or not series.dtype.is_numeric():
         return series.to_numpy()
-    if native.null_count:
-        if series.dtype.is_integer():
-            native = native.cast("float64", safe=False)
-        native = native.fill_null(_arrow_nan(native.type))
-    return _arrow_memory(native)
-
-
-def _arrow_nan(kind: Any) -> Any:
-    """Return NaN as a scalar of Arrow, which imports pandas to make one of a Python float."""
-    import pyarrow as pa
-
-    memory = pa.py_buffer(np.array([np.nan], dtype=_arrow_dtype(kind)))
-    return pa.Array.from_buffers(kind, 1, [None, memory])[0]
-
-
-def _arrow_dtype(kind: Any) -> np.dtype[Any]:
-    """Return a type of numbers of Arrow, whose older versions import pandas to tell it."""
-    import pyarrow as pa
-
-    return np.dtype(f"f{kind.bit_width // 8}" if pa.types.is_floating(kind) else str(kind))
-
-
-def _arrow_memory(values: Any) -> NDArray[Any]:
-    """Return numbers of Arrow without gaps as an array."""
-    parts = values.chunks if hasattr(values, "chunks") else [values]
-    dtype = _arrow_dtype(values.type)
-    arrays = [
-        np.frombuffer(part.buffers()[1], dtype, part.offset + len(part))[part.offset :]
-        for part in parts
-        if len(part)
-    ]
-    return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, np.empty(0, dtype)])
-
-
-def _is_inexact(values: NDArray[Any]) -> bool:
-    """Whether integers were too large to become floats as they are."""
-    return bool((np.abs(values) >= 2**53).any())
+    return arrow_numbers(native)
 
 
 class TemporalSeries(SeriesColumn):
@@ -264,39 +252,6 @@ class TextSeries(SeriesColumn):
         return Coded(codes, 1, levels)
 
 
-class ArrowText(Column):
-    """Strings that pandas keeps in Arrow's memory."""
-
-    declared_categorical = True
-
-    def __init__(self, name: str, native: Any) -> None:
-        self.name = name
-        self._native = native
-
-    def __len__(self) -> int:
-        return len(self._native)
-
-    @property
-    def kind(self) -> Kind:
-        """What the column holds."""
-        return Kind.TEXT
-
-    def numbers(self) -> NDArray[Any]:
-        """Text is no number."""
-        raise TypeError(f"Column {self.name!r} holds text.")
-
-    @cached_property
-    def _coded(self) -> Coded:
-        if len(self._native) <= FEW_ROWS:
-            return ObjectColumn(self.name, self._native.tolist()).coded()
-        codes, levels = _encode_arrow(self._native.array.__arrow_array__())
-        return Coded(codes, 1, levels)
-
-    def coded(self) -> Coded:
-        """Values as codes."""
-        return self._coded
-
-
 class OtherSeries(SeriesColumn):
     """Lists, structs and the like: nothing to learn from, and no harm where it is not asked for."""
 
@@ -331,7 +286,7 @@ def _encode_text(name: str, series: nw.Series[Any]) -> tuple[NDArray[Any], Seque
     elif len(series) <= FEW_ROWS:
         pass
     elif nw.dependencies.is_pyarrow_chunked_array(native):
-        return _encode_arrow(native)
+        return encode_arrow(native)
     elif nw.dependencies.is_polars_series(native):
         return _encode_polars(native)
     coded = ObjectColumn(name, series.to_list()).coded()
@@ -346,29 +301,6 @@ def _encode_categories(name: str, native: Any) -> tuple[NDArray[Any], Sequence[A
     codes, shift, levels = ObjectColumn(name, native.cat.categories.tolist()).coded()
     places = np.append(codes.astype(np.int64) + (shift - 1), -1)
     return places[native.cat.codes.to_numpy()], levels
-
-
-def _encode_arrow(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:
-    kind = native.type
-    if hasattr(kind, "value_type"):
-        native, kind = native.cast(kind.value_type), kind.value_type
-    texts = native.combine_chunks() if hasattr(native, "combine_chunks") else native
-    offset = _OFFSETS.get(str(kind))
-    if offset is None or not hasattr(texts, "buffers"):
-        encoded = texts.dictionary_encode()
-        codes = _arrow_memory(encoded.indices.fill_null(-1))
-        return codes, encoded.dictionary.to_pylist()
-    valid, offsets, data = (_bytes_of(buffer) for buffer in texts.buffers())
-    assert offsets is not None
-    codes = np.empty(len(texts), dtype=np.int32)
-    nothing = np.empty(0, dtype=np.uint8)
-    return codes, _core.text_codes(
-        offsets.view(offset), nothing if data is None else data, valid, texts.offset, codes
-    )
-
-
-def _bytes_of(buffer: Any) -> NDArray[np.uint8] | None:
-    return None if buffer is None else np.frombuffer(buffer, dtype=np.uint8)
 
 
 def _encode_polars(native: Any) -> tuple[NDArray[Any], Sequence[Any]]:

@@ -71,6 +71,10 @@ class Schema:
     def __len__(self) -> int:
         return len(self.names)
 
+    def copy(self) -> Schema:
+        """Return the same, with lists of its own."""
+        return Schema([*self.names], [*self.kinds], [*self.categorical], self.named, self._warned)
+
     def publish(self, estimator: Any) -> None:
         """Set the attributes by which scikit-learn's estimators tell their columns."""
         estimator.n_features_in_ = len(self)
@@ -166,13 +170,15 @@ class Schema:
         """Return the schema that plain data describes; ModelFormatError if it describes none."""
         fields = node.record("named", "columns")
         schema = cls([], [], [], fields["named"].flag())
+        known = {str(kind): kind for kind in Kind}
         for item in fields["columns"].items():
             column = item.record("name", "kind", "categorical")
+            kind, is_categorical = known[column["kind"].choice(known)], column["categorical"].flag()
+            if not (is_categorical or kind.is_numeric):
+                raise item.error(f"a column of {kind.plural} must be categorical")
             schema.names.append(column["name"].text())
-            schema.kinds.append(Kind(column["kind"].choice(list(Kind))))
-            schema.categorical.append(column["categorical"].flag())
-            if not (schema.categorical[-1] or schema.kinds[-1].is_numeric):
-                raise item.error(f"a column of {schema.kinds[-1].plural} must be categorical")
+            schema.kinds.append(kind)
+            schema.categorical.append(is_categorical)
         if len(set(schema.names)) < len(schema) or not schema.names:
             raise fields["columns"].error("expected one column or more, each name once")
         return schema

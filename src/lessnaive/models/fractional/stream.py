@@ -273,7 +273,7 @@ class FractionalStream:
         """
         names = ("statistics", "recent", "weights", "solved_at", "converged", "waiting", "descent")
         fields = node.record(*names, optional=("batch_size",))
-        schema, classes = copy.deepcopy(scorecard.schema), scorecard.classes
+        schema, classes = scorecard.schema.copy(), scorecard.classes
         given = fields["batch_size"]
         out = cls(
             StreamStatistics.from_plain(fields["statistics"], schema, classes),

@@ -425,7 +425,7 @@ def numeric_place(node: Node, schema: Schema, has: str) -> tuple[int]:
     -------
     tuple of one int
     """
-    (place,) = input_places(node.entries()["inputs"], schema)
+    (place,) = input_places(node.entry("inputs"), schema)
     if schema.categorical[place]:
         raise node.error(f"column {place} of the schema is categorical and has no {has}")
     return (place,)
