@@ -21,7 +21,7 @@ from lessnaive.parts.cluster import evened_out, shared_out
 from lessnaive.parts.engine import Kept, Parcel
 from lessnaive.parts.reading import read_part
 from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
-from slow_workers import slow_down, tasks_seen
+from slow_workers import noted_sizes, slow_down, tasks_seen
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -197,10 +197,44 @@ def test_things_are_moved_from_those_who_have_more_than_their_share():
 
 
 def test_long_tasks_are_shared_out_evenly():
-    assert shared_out({"x": 1, "y": 1}, 5) == ["x", "y", "x", "y", "x"]
-    assert shared_out({"x": 3, "y": 1}, 6) == ["x", "y", "x", "x", "x", "y"]
-    assert shared_out({}, 3) == []
-    assert shared_out({"x": 2}, 0) == []
+    assert shared_out({"x": 1, "y": 1}, [7] * 5) == ["x", "y", "x", "y", "x"]
+    assert shared_out({"x": 3, "y": 1}, [7] * 6) == ["x", "y", "x", "x", "x", "y"]
+    assert shared_out({"x": 1, "y": 1}, [9, 1, 9, 1, 9, 1, 9, 1]) == list("xxyyxxyy")
+    assert shared_out({"x": 1, "y": 1}, [3, 3, 6]) == ["y", "y", "x"]
+    assert shared_out({"x": 1, "y": 1}, [0, 0]) == ["x", "y"]
+    assert shared_out({}, [1, 2, 3]) == []
+    assert shared_out({"x": 2}, []) == []
+    rng = np.random.default_rng(0)
+    for n_workers in (2, 3, 7):
+        sizes = rng.gamma(1.0, 1000, 40).astype(int).tolist()
+        where = shared_out(dict.fromkeys(range(n_workers), 1), sizes)
+        load = np.bincount(where, sizes)
+        assert load.max() <= max(max(sizes), 4 / 3 * sum(sizes) / n_workers)
+
+
+def test_columns_are_finished_where_there_is_least_to_do(client):
+    """Half of the columns, every other one, take long: not all of them on one worker."""
+    rng = np.random.default_rng(0)
+    long, short = rng.normal(size=(2000, 4)), rng.integers(0, 3, (2000, 4)).astype(float)
+    cells = np.stack([long, short], axis=2).reshape(2000, 8)
+    table = da.from_array(cells, chunks=(500, 8))
+    y = (long[:, 0] + rng.normal(size=2000) > 0).astype(int)
+    seen = []
+
+    def look(what, done, total):
+        seen.append(what)
+
+    client.run(noted_sizes)
+    with options(progress=look):
+        model = NaiveBayes().fit(table, da.from_array(y, chunks=500))
+    taken = client.run(noted_sizes)
+    assert "columns" in seen
+    assert (
+        np.abs(model.predict_proba(cells) - NaiveBayes().fit(cells, y).predict_proba(cells)).max()
+        == 0
+    )
+    large = [sum(size > 500 for size in sizes) for sizes in taken.values()]
+    assert max(large) <= 3, taken  # all four in turn; Dask may have moved one
 
 
 def test_tasks_have_names_and_parts_have_sizes(client):

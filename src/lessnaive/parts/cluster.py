@@ -8,6 +8,7 @@ through a tree of tasks that the number of parts says all about.
 from __future__ import annotations
 
 import copy
+import heapq
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -228,14 +229,27 @@ class Cluster:
                 out[i] = self.submit(_itself, future, **there)
         return out
 
-    def in_turn(self, n_tasks: int) -> list[dict[str, Any]]:
-        """Return where long tasks had best be, for :meth:`submit`: as many on each worker.
+    def best_places(self, groups: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+        """Return where tasks had best be, for :meth:`submit`, of which each is for some things.
 
-        (By itself Dask often gives one of two workers six of ten, and the other four.)
+        Left to itself Dask often gives one of two workers six of ten.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of distributed.Future
+            What each task will be given, which is there already.
+
+        Returns
+        -------
+        list of dict
         """
-        workers = shared_out(self._ask("ncores") or {}, n_tasks)
+        keys = [future.key for group in groups for future in group]
+        threads = self._ask("ncores") or {}
+        known = self._ask("nbytes", keys=keys, summary=False) or {}
+        sizes = [sum(known.get(future.key, 0) for future in group) for group in groups]
+        workers = shared_out(threads, sizes)
         return [{"workers": [worker], "allow_other_workers": True} for worker in workers] or [
-            {} for _ in range(n_tasks)
+            {} for _ in groups
         ]
 
     def _address(self) -> str:
@@ -283,13 +297,22 @@ class ClusterHeld(Held[T]):
         return self._cluster.results(self._applied(function), "parts")
 
     def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
-        """Bring the pieces of all of them to one worker, kind by kind, and finish them there."""
-        last = self._cluster.shipped(finish)
+        """Bring the pieces of all of them to one worker, kind by kind, and finish them there.
+
+        All pieces are made before the first kind is finished, so that nobody waits for a worker
+        that is busy finishing, and it is known what is how large: the largest are finished first.
+        """
+        if not pieces:
+            return []
+        cluster = self._cluster
+        made = [self._applied(piece) for piece in pieces]
+        cluster.await_all([future for group in made for future in group], "parts")
+        last, places = cluster.shipped(finish), cluster.best_places(made)
         finished = [
-            self._cluster.submit(_finish, last, self._applied(piece), **where)
-            for piece, where in zip(pieces, self._cluster.in_turn(len(pieces)), strict=True)
+            cluster.submit(_finish, last, group, **place)
+            for group, place in zip(made, places, strict=True)
         ]
-        return self._cluster.results(finished, "columns") if finished else []
+        return cluster.results(finished, "columns")
 
     def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
         """Make something of each of them when it is asked for, and hold it there."""
@@ -317,24 +340,33 @@ def _words_of(function: Callable[..., Any]) -> str:
     return str(getattr(inner, "__name__", type(inner).__name__)).strip("_").replace("_", "-")
 
 
-def shared_out(threads: Mapping[str, int], n_tasks: int) -> list[str]:
-    """Give each of several tasks a worker, in turn.
+def shared_out(threads: Mapping[str, int], sizes: Sequence[int]) -> list[str]:
+    """Give each of several tasks a worker: the largest first, to whoever is done first.
 
     Parameters
     ----------
     threads : mapping of str to int
-        How many threads each worker has: so many turns it gets before all have had theirs.
-    n_tasks : int
-        The number of tasks.
+        How many threads each worker has, which is how many tasks it does at a time.
+    sizes : sequence of int
+        How large the tasks are.
 
     Returns
     -------
     list of str
         Empty if there are no workers.
     """
-    rounds = range(max(threads.values(), default=0))
-    turns = [worker for turn in rounds for worker in threads if threads[worker] > turn]
-    return [turns[i % len(turns)] for i in range(n_tasks)] if turns else []
+    if not threads:
+        return []
+    # Of threads that are done at the same time the next one is that of another worker.
+    turns = [(turn, place) for place, n in enumerate(threads.values()) for turn in range(n)]
+    free, names = [(0, *turn) for turn in sorted(turns)], list(threads)
+    out = [""] * len(sizes)
+    for task in sorted(range(len(sizes)), key=lambda task: -sizes[task]):
+        load, turn, place = heapq.heappop(free)
+        out[task] = names[place]
+        # A task takes some time even if it is for nothing.
+        heapq.heappush(free, (load + max(1, sizes[task]), turn, place))
+    return out
 
 
 def evened_out(
