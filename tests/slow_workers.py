@@ -15,7 +15,7 @@ def slow_down(folder: str, stage: str, seconds: float) -> None:
 
     A file says which process is, or was, at it: "<stage>-<pid>".
     """
-    kind = "_merge" if stage == "_merge" else "_apply"
+    kind = stage if stage in ("_merge", "_finish") else "_apply"
     original = getattr(cluster, kind)
 
     def slow(function: Any, *others: Any) -> Any:

@@ -327,7 +327,7 @@ def three_workers():
         yield client
 
 
-@pytest.mark.parametrize("stage", ["count_rows", "_merge", "_loss"])
+@pytest.mark.parametrize("stage", ["column_run", "_finish", "count_rows", "_merge", "_loss"])
 def test_a_worker_is_killed(three_workers, stage, tmp_path):
     three_workers.wait_for_workers(3, timeout=60)
     three_workers.run(slow_down, str(tmp_path), stage, 20.0)
