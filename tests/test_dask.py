@@ -17,9 +17,9 @@ from sklearn.base import clone
 
 from lessnaive import AveragedNB, BaristaNB, NaiveBayes, TableError
 from lessnaive.parts import options
-from lessnaive.parts.cluster import evened_out, shared_out
 from lessnaive.parts.engine import Kept, Parcel
 from lessnaive.parts.reading import read_part
+from lessnaive.parts.sharing import evened_out, shared_out
 from parted_tables import DEFAULTS, VARIANTS, cuts_of, mixed_table, part_of
 from slow_workers import noted_sizes, slow_down, tasks_seen
 

@@ -8,19 +8,19 @@ through a tree of tasks that the number of parts says all about.
 from __future__ import annotations
 
 import copy
-import heapq
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from lessnaive.parts.engine import Kept, Parcel, got
 from lessnaive.parts.options import PartOptions
+from lessnaive.parts.sharing import evened_out, shared_out
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Cluster", "ClusterHeld", "evened_out", "shared_out"]
+__all__ = ["Cluster", "ClusterHeld"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -32,8 +32,6 @@ _LOOK = 0.5
 _NEW_WORKERS = 2.0
 # Functions of more bytes than this go to the workers once, not with every task.
 _LARGE = 50_000
-# A thing is moved if its new worker has less than this share of what the old one had.
-_EVEN = 0.95
 # Seconds after which a scheduler that does not answer counts as gone.
 _SILENT = 15.0
 
@@ -300,7 +298,7 @@ class ClusterHeld(Held[T]):
         """Bring the pieces of all of them to one worker, kind by kind, and finish them there.
 
         All pieces are made before the first kind is finished, so that nobody waits for a worker
-        that is busy finishing, and it is known what is how large: the largest are finished first.
+        that is busy finishing, and it is known how large each kind is when they are shared out.
         """
         if not pieces:
             return []
@@ -338,75 +336,6 @@ def _words_of(function: Callable[..., Any]) -> str:
     """
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__name__", type(inner).__name__)).strip("_").replace("_", "-")
-
-
-def shared_out(threads: Mapping[str, int], sizes: Sequence[int]) -> list[str]:
-    """Give each of several tasks a worker: the largest first, to whoever is done first.
-
-    Parameters
-    ----------
-    threads : mapping of str to int
-        How many threads each worker has, which is how many tasks it does at a time.
-    sizes : sequence of int
-        How large the tasks are.
-
-    Returns
-    -------
-    list of str
-        Empty if there are no workers.
-    """
-    if not threads:
-        return []
-    # Of threads that are done at the same time the next one is that of another worker.
-    turns = [(turn, place) for place, n in enumerate(threads.values()) for turn in range(n)]
-    free, names = [(0, *turn) for turn in sorted(turns)], list(threads)
-    out = [""] * len(sizes)
-    for task in sorted(range(len(sizes)), key=lambda task: -sizes[task]):
-        load, turn, place = heapq.heappop(free)
-        out[task] = names[place]
-        # A task takes some time even if it is for nothing.
-        heapq.heappush(free, (load + max(1, sizes[task]), turn, place))
-    return out
-
-
-def evened_out(
-    places: Mapping[str, str], sizes: Mapping[str, int], threads: Mapping[str, int]
-) -> dict[str, str]:
-    """Find which things should go to which workers, so that each has about its share.
-
-    Parameters
-    ----------
-    places : mapping of str to str
-        The worker that holds a thing.
-    sizes : mapping of str to int
-        How large things are.
-    threads : mapping of str to int
-        How many threads a worker has, which is how much it can take.
-
-    Returns
-    -------
-    dict of str to str
-        New workers of some of the things, of as few as possible.
-    """
-    share = {key: sizes.get(key, 0) for key, worker in places.items() if worker in threads}
-    own: dict[str, list[str]] = {worker: [] for worker in threads}
-    for key in share:
-        own[places[key]].append(key)
-    load = {w: sum(share[key] for key in keys) / threads[w] for w, keys in own.items()}
-    moves: dict[str, str] = {}
-    for _ in share:
-        most, least = max(load, key=load.__getitem__), min(load, key=load.__getitem__)
-        limit = (_EVEN * load[most] - load[least]) * threads[least]
-        fitting = [key for key in own[most] if share[key] < limit]
-        if not fitting:
-            break
-        key = max(fitting, key=share.__getitem__)
-        own[most].remove(key)
-        own[least].append(key)
-        load[most] -= share[key] / threads[most]
-        load[least] += share[key] / threads[least]
-        moves[key] = least
-    return moves
 
 
 def _apply(function: Parcel[Callable[[T], S]], thing: Parcel[Any]) -> Parcel[S]:
