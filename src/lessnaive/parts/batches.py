@@ -69,8 +69,9 @@ def fit_batches(
     iterator_factory : callable
         Returns an iterator of batches, each a tuple (X, y) or (X, y, sample_weight) of what ``fit``
         takes, or (X, y, sample_weight, name) with a name for errors. It is called once; a second
-        time only if there are more batches than fit into memory, of which no more than sums were
-        kept, and a later one shows that a column of numbers holds names too.
+        time only if there were so many rows that no more than their sums were kept, and a later
+        batch shows that a column of numbers holds names too, or has its first numbers where these
+        need bins.
     memory : int or str, default="2GB"
         About how many bytes may be used; batches themselves, which should be far smaller, come on
         top.
