@@ -147,7 +147,9 @@ def workers(folder: Path) -> None:
     """Print what a second worker gains: all of a fit, and the part that computes.
 
     The files are read by the workers first, which is the first column of seconds. The fit of the
-    table that they then hold is the part that computes: coding, bins, counts and the solver.
+    table that they then hold is the part that computes: coding, bins, counts and the solver. How
+    the work is shared out is seen on a busy machine too: by the CPU seconds of all workers, and of
+    the one that has most.
     """
     import dask.dataframe as dd
     from distributed import wait
@@ -155,8 +157,9 @@ def workers(folder: Path) -> None:
     import lessnaive
 
     _warm()
-    print(f"{'':12} {'workers':>8} {'read s':>8} {'fit s':>8} {'CPU s':>8} {'load':>6}")
-    found: dict[tuple[str, int], tuple[float, float]] = {}
+    header = ("workers", "read s", "fit s", "CPU s", "most", "load")
+    print("{:12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6}".format("", *header))
+    found: dict[tuple[str, int], tuple[float, float, float]] = {}
     for n_workers in (1, 2):
         with cluster(n_workers) as client:
             client.run(_warm)
@@ -165,20 +168,23 @@ def workers(folder: Path) -> None:
             wait(table)
             reading = CLOCK.read()[0]
             for name in ("NaiveBayes", "BaristaNB"):
-                load = os.getloadavg()[0]
+                load, before = os.getloadavg()[0], client.run(time.process_time)
                 CLOCK.start()
                 getattr(lessnaive, name)().fit(table.drop(columns="target"), table["target"])
-                seconds, cpu = CLOCK.read()
-                found[name, n_workers] = reading, seconds
+                seconds = CLOCK.read()[0]
+                cpu = [now - before[w] for w, now in client.run(time.process_time).items()]
+                found[name, n_workers] = reading, seconds, max(cpu)
                 print(
-                    f"{name:12} {n_workers:8} {reading:8.1f} {seconds:8.1f} {cpu:8.1f} {load:6.1f}",
+                    f"{name:12} {n_workers:8} {reading:8.1f} {seconds:8.1f} {sum(cpu):8.1f} "
+                    f"{max(cpu):8.1f} {load:6.1f}",
                     flush=True,
                 )
     for name in ("NaiveBayes", "BaristaNB"):
-        (read1, fit1), (read2, fit2) = found[name, 1], found[name, 2]
+        (read1, fit1, cpu1), (read2, fit2, cpu2) = found[name, 1], found[name, 2]
         print(
             f"{name}: efficiency {fit1 / fit2 / 2:.2f} of the part that computes, "
-            f"{(read1 + fit1) / (read2 + fit2) / 2:.2f} with reading"
+            f"{(read1 + fit1) / (read2 + fit2) / 2:.2f} with reading, {cpu1 / cpu2 / 2:.2f} by the "
+            "CPU seconds of the worker that has most"
         )
 
 

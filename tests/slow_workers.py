@@ -15,7 +15,7 @@ def slow_down(folder: str, stage: str, seconds: float) -> None:
 
     A file says which process is, or was, at it: "<stage>-<pid>".
     """
-    kind = "_merge" if stage == "_merge" else "_apply"
+    kind = stage if stage in ("_merge", "_finish") else "_apply"
     original = getattr(cluster, kind)
 
     def slow(function: Any, *others: Any) -> Any:
@@ -39,3 +39,20 @@ def tasks_seen(dask_worker: Any) -> tuple[int, int]:
     """Return the process of a worker, and how many tasks that look at parts it has seen."""
     keys = {str(event[0]) for event in dask_worker.state.log if "-apply-" in str(event[0])}
     return os.getpid(), len(keys)
+
+
+def noted_sizes() -> list[int]:
+    """Return how many rows the columns had that a worker has finished since the last question."""
+    original = cluster._finish
+    if not hasattr(original, "sizes"):
+
+        def noted(finish: Any, pieces: Any) -> Any:
+            noted.sizes.append(sum(len(piece.content.labels) for piece in pieces))  # type: ignore[attr-defined]
+            return original(finish, pieces)
+
+        noted.sizes = []  # type: ignore[attr-defined]
+        noted.__name__ = noted.__qualname__ = "_finish"
+        cluster._finish = noted
+    found: list[int] = list(cluster._finish.sizes)  # type: ignore[attr-defined]
+    cluster._finish.sizes.clear()  # type: ignore[attr-defined]
+    return found

@@ -47,6 +47,20 @@ def test_models_without_them_are_the_same(name, tmp_path):
     assert model.n_features_in_ == 4
 
 
+@pytest.mark.filterwarnings("ignore:Columns")
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared", "kernel", "modl"])
+def test_nor_do_they_speak_where_missing_is_a_value(numeric):
+    """All rows are missing in all classes, however many rows these have."""
+    X, y = table()
+    less = X[["number", "kind"]]
+    how = {"missing": "category", "numeric": numeric}
+    for kind in (models.NaiveBayes, models.AttributeWeightedNB, models.FractionalNB):
+        model = kind(**how).fit(X, y)
+        expected = kind(**how).fit(less, y).predict_proba(less)
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+        assert not any(t.is_informative() for t in model.scorecard_.terms if t.name == "gap")
+
+
 def test_arrays_and_rows_of_weight_0():
     X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, np.nan], [4.0, np.nan]])
     with pytest.warns(EmptyColumnWarning, match=r"^Column 'x1' has no values"):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.optimize
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import lessnaive
@@ -424,3 +425,16 @@ def test_more_columns_than_are_looked_at_together(p):
     else:
         other = fitted(X, y, p=p, lam=0.02, numeric="gaussian", costs=1.0, solver="pgdmb")
         assert model.objective_ < other.objective_
+
+
+@pytest.mark.parametrize("p", [0.5, 0.75, 1.5])
+def test_the_weights_are_those_of_a_minimum_to_many_digits(p):
+    """The criterion does not show the last of them, and the order of the rows says others."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    one = FractionalNB(p=p, lam=0.01, numeric="gaussian").fit(X, y)
+    other = FractionalNB(p=p, lam=0.01, numeric="gaussian").fit(X[order], y[order])
+    inside = (one.weights_ > 0) & (one.weights_ < 1)
+    assert inside.any()
+    assert one.kkt_residual_ < 1e-9
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=0, atol=1e-11)

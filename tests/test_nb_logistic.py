@@ -444,3 +444,15 @@ def test_dates_and_all_kinds_of_columns():
         model = NBLogistic(lam=2.0).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
     assert isinstance(model.scorecard_.tables(), pd.DataFrame)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_numbers_far_from_0_lose_no_digits(penalty):
+    """An intercept where all columns are 0 would have few digits left."""
+    rng = np.random.default_rng(0)
+    x = np.round(rng.normal(size=(300, 2)) * 1024) / 1024  # the sum with 1e9 is exact
+    y = rng.integers(0, 3, 300) + (x[:, 0] > 0)
+    how = {"target": "zero", "penalty": penalty}
+    near, far = (NBLogistic(**how).fit(table, y) for table in (x, x + 2.0**30))
+    gap = np.abs(near.predict_proba(x) - far.predict_proba(x + 2.0**30)).max()
+    assert gap < 1e-10

@@ -178,6 +178,17 @@ def test_sums_over_rows_need_no_files(name, weighted, tmp_path):
     assert max(seen) == 0
 
 
+@pytest.mark.parametrize("n_kept", [0, 10_000])
+def test_rows_are_summed_up_long_before_memory_is_full(n_kept, monkeypatch):
+    monkeypatch.setattr("lessnaive.parts.batches._MOST_KEPT", n_kept)
+    seen = []
+    keep = Store.keep
+    monkeypatch.setattr(Store, "keep", lambda store, own: seen.append(1) or keep(store, own))
+    parted = fit_batches(NaiveBayes(numeric="gaussian"), batches(X, Y, 7))
+    assert gap(parted, NaiveBayes(numeric="gaussian").fit(X, Y)) < 1e-12
+    assert len(seen) == (0 if n_kept == 0 else 1)
+
+
 def test_batches_are_read_again_if_sums_are_not_enough(tmp_path):
     """A column of numbers turns out to hold names too, or to need bins."""
     table = pd.DataFrame({"a": [*range(50), *"uvuvuvuvuv"], "b": list("xyz") * 20}, dtype=object)

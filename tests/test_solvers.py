@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from interior_point import objective, reference_weights
-from lessnaive import AttributeWeightedNB, BaristaNB
+from lessnaive import AttributeWeightedNB, BaristaNB, NBLogistic
 from lessnaive.penalty import ElasticNet
 from lessnaive.solver import FISTA, ISTA, LBFGS, ProxNewton
 from lessnaive.solver.base import Point, Stopping
@@ -285,3 +286,20 @@ def test_a_residual_that_is_too_small_to_tell():
     assert stopping.reached(Point(nothing, 0.0, nothing, 4e-323, 4e-323))
     assert not stopping.reached(Point(nothing, 0.0, nothing, 4e-300, 4e-300))
     assert not stopping.reached(Point(nothing, np.nan, nothing, np.nan, np.nan))
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton_cg"])
+def test_short_steps_on_the_way_do_not_show_in_the_result(solver):
+    """The order of the rows may say how often steps are shortened, and which way is taken."""
+    rng = np.random.default_rng(3)
+    names = np.minimum(rng.zipf(1.4, (400, 2)), 60).astype(str)
+    y = (rng.integers(0, 5, 400) + (names[:, 0] == "1")) % 5
+    model = NBLogistic(solver=solver, target="zero", penalty="l2", lam=0.003)
+    one = clone(model).fit(names, y)
+    order = rng.permutation(400)
+    other = clone(model).fit(names[order], y[order])
+    assert (one.history_["step"][1:] < 1).any()
+    residuals = one.history_["kkt_residual"]
+    assert residuals[-1] <= 1e-3 * model.tol * residuals.max()
+    gap = np.abs(one.predict_proba(names) - other.predict_proba(names)).max()
+    assert gap < 1e-11

@@ -257,8 +257,11 @@ class NumericStatistics(AdditiveStatistics):
     def presence(
         self, settings: LikelihoodSettings, left_out: float = 0.0
     ) -> tuple[Floats, Floats]:
-        """Log-probabilities of having no value and of having one; 0 if they do not count."""
-        if not (settings.counts_missing and self.missing.any()):
+        """Log-probabilities of having no value and of having one; 0 if they do not count.
+
+        Nor do they in a column without a single value, which is left out.
+        """
+        if not (settings.counts_missing and self.missing.any() and self.present.any()):
             return np.zeros(len(self.missing)), np.zeros(len(self.missing))
         counts = np.stack([self.missing, self.present])
         absent, present = categorical_log_likelihood(counts, settings.smoothing, left_out)

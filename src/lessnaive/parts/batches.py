@@ -20,6 +20,10 @@ from lessnaive.table.parts import BinSettings, PartedTraining, SummedTraining
 
 __all__ = ["fit_batches", "local_training"]
 
+# Of rows that need only be summed up no more bytes are kept until that begins: memory that was
+# never used before costs time.
+_MOST_KEPT = 64_000_000
+
 
 class LearnsFromParts(Protocol):
     """A classifier that can learn from a table in parts."""
@@ -55,7 +59,7 @@ def fit_batches(
     a temporary file that is mapped into memory. What a solver passes over again and again, codes of
     a byte or two, may take up to half of `memory`; of the rest it is made anew in each pass.
     Naive Bayes without bins needs no more than sums over the rows: if these do not fit into a
-    quarter of `memory`, they are summed up as they come, and nothing is written.
+    quarter of `memory`, or into 64 MB, they are summed up as they come, and nothing is written.
 
     Parameters
     ----------
@@ -65,8 +69,9 @@ def fit_batches(
     iterator_factory : callable
         Returns an iterator of batches, each a tuple (X, y) or (X, y, sample_weight) of what ``fit``
         takes, or (X, y, sample_weight, name) with a name for errors. It is called once; a second
-        time only if there are more batches than fit into memory, of which no more than sums were
-        kept, and a later one shows that a column of numbers holds names too.
+        time only if there were so many rows that no more than their sums were kept, and a later
+        batch shows that a column of numbers holds names too, or has its first numbers where these
+        need bins.
     memory : int or str, default="2GB"
         About how many bytes may be used; batches themselves, which should be far smaller, come on
         top.
@@ -203,6 +208,7 @@ class _Parts:
     def __init__(self, store: Store, categorical: Any, memory: int, wanted: RowSum | None) -> None:
         self._store, self._categorical, self._memory = store, categorical, memory
         self._wanted = wanted
+        self._n_bytes = 0
         self.parts: list[RawPart] = []
         self.facts: list[PartFacts] = []
         self.sums: SumsOfParts | None = None
@@ -219,7 +225,9 @@ class _Parts:
             progress("rows", self.n_rows, 0)
 
     def _add(self, part: RawPart, facts: PartFacts) -> None:
-        if self._wanted is not None and not self._store.has_room(part.arrays):
+        self._n_bytes += part.nbytes
+        too_many = self._n_bytes > _MOST_KEPT or not self._store.has_room(part.arrays)
+        if self._wanted is not None and too_many:
             first = SumsOfParts(self._wanted, self._categorical, self._memory)
             if all(map(first.has_enough, self.facts)):
                 self.sums = first

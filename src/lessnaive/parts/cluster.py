@@ -10,16 +10,17 @@ from __future__ import annotations
 import copy
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from lessnaive.parts.engine import Kept, Parcel, got
 from lessnaive.parts.options import PartOptions
+from lessnaive.parts.sharing import evened_out, shared_out
 from lessnaive.table.parts import FAN_IN, Held, merged
 
-__all__ = ["Cluster", "ClusterHeld", "evened_out", "shared_out"]
+__all__ = ["Cluster", "ClusterHeld"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -31,8 +32,6 @@ _LOOK = 0.5
 _NEW_WORKERS = 2.0
 # Functions of more bytes than this go to the workers once, not with every task.
 _LARGE = 50_000
-# A thing is moved if its new worker has less than this share of what the old one had.
-_EVEN = 0.95
 # Seconds after which a scheduler that does not answer counts as gone.
 _SILENT = 15.0
 
@@ -228,14 +227,27 @@ class Cluster:
                 out[i] = self.submit(_itself, future, **there)
         return out
 
-    def in_turn(self, n_tasks: int) -> list[dict[str, Any]]:
-        """Return where long tasks had best be, for :meth:`submit`: as many on each worker.
+    def best_places(self, groups: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+        """Return where tasks had best be, for :meth:`submit`, of which each is for some things.
 
-        (By itself Dask often gives one of two workers six of ten, and the other four.)
+        Left to itself Dask often gives one of two workers six of ten.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of distributed.Future
+            What each task will be given, which is there already.
+
+        Returns
+        -------
+        list of dict
         """
-        workers = shared_out(self._ask("ncores") or {}, n_tasks)
+        keys = [future.key for group in groups for future in group]
+        threads = self._ask("ncores") or {}
+        known = self._ask("nbytes", keys=keys, summary=False) or {}
+        sizes = [sum(known.get(future.key, 0) for future in group) for group in groups]
+        workers = shared_out(threads, sizes)
         return [{"workers": [worker], "allow_other_workers": True} for worker in workers] or [
-            {} for _ in range(n_tasks)
+            {} for _ in groups
         ]
 
     def _address(self) -> str:
@@ -283,13 +295,22 @@ class ClusterHeld(Held[T]):
         return self._cluster.results(self._applied(function), "parts")
 
     def joined(self, pieces: Sequence[Callable[[T], S]], finish: Callable[[list[S]], R]) -> list[R]:
-        """Bring the pieces of all of them to one worker, kind by kind, and finish them there."""
-        last = self._cluster.shipped(finish)
+        """Bring the pieces of all of them to one worker, kind by kind, and finish them there.
+
+        All pieces are made before the first kind is finished, so that nobody waits for a worker
+        that is busy finishing, and it is known how large each kind is when they are shared out.
+        """
+        if not pieces:
+            return []
+        cluster = self._cluster
+        made = [self._applied(piece) for piece in pieces]
+        cluster.await_all([future for group in made for future in group], "parts")
+        last, places = cluster.shipped(finish), cluster.best_places(made)
         finished = [
-            self._cluster.submit(_finish, last, self._applied(piece), **where)
-            for piece, where in zip(pieces, self._cluster.in_turn(len(pieces)), strict=True)
+            cluster.submit(_finish, last, group, **place)
+            for group, place in zip(made, places, strict=True)
         ]
-        return self._cluster.results(finished, "columns") if finished else []
+        return cluster.results(finished, "columns")
 
     def hold(self, make: Callable[..., S], by_part: Sequence[Any] | None = None) -> Held[S]:
         """Make something of each of them when it is asked for, and hold it there."""
@@ -315,66 +336,6 @@ def _words_of(function: Callable[..., Any]) -> str:
     """
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__name__", type(inner).__name__)).strip("_").replace("_", "-")
-
-
-def shared_out(threads: Mapping[str, int], n_tasks: int) -> list[str]:
-    """Give each of several tasks a worker, in turn.
-
-    Parameters
-    ----------
-    threads : mapping of str to int
-        How many threads each worker has: so many turns it gets before all have had theirs.
-    n_tasks : int
-        The number of tasks.
-
-    Returns
-    -------
-    list of str
-        Empty if there are no workers.
-    """
-    rounds = range(max(threads.values(), default=0))
-    turns = [worker for turn in rounds for worker in threads if threads[worker] > turn]
-    return [turns[i % len(turns)] for i in range(n_tasks)] if turns else []
-
-
-def evened_out(
-    places: Mapping[str, str], sizes: Mapping[str, int], threads: Mapping[str, int]
-) -> dict[str, str]:
-    """Find which things should go to which workers, so that each has about its share.
-
-    Parameters
-    ----------
-    places : mapping of str to str
-        The worker that holds a thing.
-    sizes : mapping of str to int
-        How large things are.
-    threads : mapping of str to int
-        How many threads a worker has, which is how much it can take.
-
-    Returns
-    -------
-    dict of str to str
-        New workers of some of the things, of as few as possible.
-    """
-    share = {key: sizes.get(key, 0) for key, worker in places.items() if worker in threads}
-    own: dict[str, list[str]] = {worker: [] for worker in threads}
-    for key in share:
-        own[places[key]].append(key)
-    load = {w: sum(share[key] for key in keys) / threads[w] for w, keys in own.items()}
-    moves: dict[str, str] = {}
-    for _ in share:
-        most, least = max(load, key=load.__getitem__), min(load, key=load.__getitem__)
-        limit = (_EVEN * load[most] - load[least]) * threads[least]
-        fitting = [key for key in own[most] if share[key] < limit]
-        if not fitting:
-            break
-        key = max(fitting, key=share.__getitem__)
-        own[most].remove(key)
-        own[least].append(key)
-        load[most] -= share[key] / threads[most]
-        load[least] += share[key] / threads[least]
-        moves[key] = least
-    return moves
 
 
 def _apply(function: Parcel[Callable[[T], S]], thing: Parcel[Any]) -> Parcel[S]:

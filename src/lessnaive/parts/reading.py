@@ -42,6 +42,8 @@ class RawPart:
         What it is called in errors.
     columns : list of StoredColumn
         The columns; none if there are no rows.
+    types : list of Kind
+        What the type of each column says, also of one without values.
     arrays : list of array
         What they hold.
     named : bool
@@ -56,6 +58,7 @@ class RawPart:
 
     name: str
     columns: list[StoredColumn]
+    types: list[Kind]
     arrays: list[NDArray[Any]]
     named: bool
     classes: NDArray[Any]
@@ -94,6 +97,7 @@ class ColumnFacts(NamedTuple):
 
     name: str
     kind: Kind
+    type: Kind
     declared_categorical: bool
 
 
@@ -156,7 +160,7 @@ def read_part(number: int, part: Any, categorical_features: Any) -> RawPart:
     name = f"part {number + 1} of the table" if name is None else str(name)
     if hasattr(X, "__len__") and not hasattr(X, "nnz") and len(X) == 0:
         nothing = np.empty(0)
-        return RawPart(name, [], [], False, nothing, nothing.astype(np.uint8), None)
+        return RawPart(name, [], [], [], False, nothing, nothing.astype(np.uint8), None)
     try:
         table = read_table(X)
         weights = read_weights(sample_weight, table.n_rows, allow_zero=True)
@@ -170,7 +174,8 @@ def read_part(number: int, part: Any, categorical_features: Any) -> RawPart:
     except (TableError, TypeError, ValueError) as error:
         raise type(error)(f"In {name}: {error}") from None
     columns, arrays = [column for column, _ in pairs], [array for _, array in pairs]
-    return RawPart(name, columns, arrays, table.named, classes, labels, weights)
+    types = [column.kind for column in table.columns]
+    return RawPart(name, columns, types, arrays, table.named, classes, labels, weights)
 
 
 def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, NDArray[Any]]:
@@ -191,7 +196,10 @@ def _emptied(column: StoredColumn, values: NDArray[Any]) -> tuple[StoredColumn, 
 
 def facts_of(part: RawPart) -> PartFacts:
     """Return what others need to know of a part."""
-    columns = [ColumnFacts(c.name, c.kind, c.declared_categorical) for c in part.columns]
+    columns = [
+        ColumnFacts(column.name, column.kind, own, column.declared_categorical)
+        for column, own in zip(part.columns, part.types, strict=True)
+    ]
     found = np.zeros((1, len(part.classes)))
     if len(part.classes):
         everything = np.broadcast_to(np.uint8(0), len(part.labels))
@@ -247,9 +255,11 @@ def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredC
     """Return a column of the kind that all parts agree on, without rows."""
     name = first.columns[place].name
     kind, declared, known = Kind.EMPTY, False, first
+    types = set()
     for fact in facts:
         own = _find(fact, first, place)
         declared |= own.declared_categorical
+        types.add(own.type)
         if own.kind in (kind, Kind.EMPTY):
             continue
         if kind is not Kind.EMPTY:
@@ -262,6 +272,8 @@ def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredC
             kind = Kind.MIXED
             continue
         kind, known = own.kind, fact
+    if kind is Kind.EMPTY and len(types - {kind}) == 1:  # no values, but it has a type
+        (kind,) = types - {kind}
     nothing = InMemory(np.empty(0))
     return StoredColumn(name, kind, nothing, 0, declared_categorical=declared)
 

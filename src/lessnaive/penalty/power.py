@@ -58,6 +58,12 @@ class PowerPenalty(Penalty):
             steepness = np.ones_like(weights)
         return self.power * self.cost * steepness
 
+    def bend(self, weights: Floats) -> Floats:
+        """Return the second derivative; 0 at a weight of 0, where there may be none."""
+        with np.errstate(divide="ignore"):
+            power = np.where(weights > 0, weights ** (self.power - 2.0), 0.0)
+        return np.asarray(self.power * (self.power - 1.0) * self.cost * power)
+
     def prox(self, weights: Floats, step: float) -> Floats:
         r"""Return the minimum of :math:`\sum_k c_k v_k^p + \|v - w\|^2 / (2 s)` in [0, 1].
 

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from lessnaive.loss import Loss
 from lessnaive.penalty import Penalty
 
-__all__ = ["History", "Point", "Solution", "Solver", "Stopping", "suboptimality_bound"]
+__all__ = ["Ending", "History", "Point", "Solution", "Solver", "Stopping", "suboptimality_bound"]
 
 Floats = NDArray[np.float64]
 
 # A residual of less is nothing, however small the objective is.
 _SMALLEST = float(np.finfo(np.float64).tiny)
+# After a way that rounding may have changed, the residual is to be this share of what is small
+# enough, if so many steps more do it.
+_PRECISE = 1e-3
+_MOST_STEPS_MORE = 3
 
 
 @dataclass
@@ -145,6 +149,51 @@ class Stopping:
     def reached(self, point: Point) -> bool:
         """Whether a point is good enough."""
         return point.residual <= self.threshold(point)
+
+
+class Ending:
+    """When a method of Newton's kind has done its last step.
+
+    That is where a point is good enough, unless steps were shortened on the way: where that begins
+    and how often it is done may depend on the rounding of sums, and so on the order of the rows,
+    and takes another way to the same minimum. Then some steps more are taken, of which each leaves
+    little of the residual, so that the digits of the result that matter do not show the way.
+
+    Parameters
+    ----------
+    stopping : Stopping
+        When a point is good enough.
+    """
+
+    def __init__(self, stopping: Stopping) -> None:
+        self._stopping = stopping
+        self._short = False
+        self._more = 0
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the steps are those that are taken after a point was good enough."""
+        return self._more > 0
+
+    def note(self, step: float) -> None:
+        """Hear of the length of a step."""
+        self._short |= step < 1.0
+
+    def goes_on(self, point: Point, n_iter: int) -> bool:
+        """Whether another step is to be taken from here."""
+        if n_iter >= self._stopping.max_iter:
+            return False
+        if not self._stopping.reached(point):
+            return True
+        precise = point.residual <= _PRECISE * self._stopping.threshold(point)
+        if precise or not self._short or self._more == _MOST_STEPS_MORE:
+            return False
+        self._more += 1
+        return True
+
+    def threshold(self, point: Point) -> float:
+        """Return the residual that the next step is to come to."""
+        return self._stopping.threshold(point) * (_PRECISE if self.is_near else 1.0)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lessnaive.loss import Loss
 from lessnaive.loss.base import Curvature, CurvatureMap
 from lessnaive.penalty import ElasticNet, Penalty
-from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
+from lessnaive.solver.base import Ending, History, Point, Solution, Solver, Stopping
 
 __all__ = ["NewtonCG"]
 
@@ -86,12 +86,13 @@ class NewtonCG(Solver):
         assert isinstance(penalty, ElasticNet)
         first = max(point.residual, 1e-300)
         n_iter, stalled, move = 0, False, np.zeros_like(point.weights)
-        while not stopping.reached(point) and n_iter < stopping.max_iter:
+        ending = Ending(stopping)
+        while ending.goes_on(point, n_iter):
             slope = penalty.subgradient(point.weights, point.gradient)
             orthant = _orthant(penalty, point.weights, slope)
             curvature = _Penalized(loss, penalty, point.weights)
             share = min(_LOOSE, np.sqrt(point.residual / first))
-            enough = max(share * point.residual, 0.1 * stopping.threshold(point))
+            enough = max(share * point.residual, 0.1 * ending.threshold(point))
             free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
             step = _newton_step(
                 curvature, slope, free & ~_held(penalty, point.weights, slope), enough
@@ -103,6 +104,8 @@ class NewtonCG(Solver):
             if following is None:  # the slope itself, by the curvature of each weight
                 step = -slope / curvature.scale
                 following, length = _search(loss, penalty, point, slope, step, orthant)
+            if following is None and ending.is_near:
+                break
             n_iter += 1
             if following is None:
                 stalled = True
@@ -110,6 +113,7 @@ class NewtonCG(Solver):
                 break
             move = following.weights - point.weights
             point = following
+            ending.note(length)
             self._note(history, point, length)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 

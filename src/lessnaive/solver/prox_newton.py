@@ -13,7 +13,7 @@ from lessnaive import _core
 from lessnaive.loss import Loss
 from lessnaive.loss.base import Curvature
 from lessnaive.penalty import ElasticNet, Penalty
-from lessnaive.solver.base import History, Point, Solution, Solver, Stopping
+from lessnaive.solver.base import Ending, History, Point, Solution, Solver, Stopping
 from lessnaive.solver.newton_cg import NewtonCG
 
 __all__ = ["ProxNewton", "enough_rows"]
@@ -128,10 +128,11 @@ class ProxNewton(Solver):
         rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
         careful, good, known = not self.sample, False, np.zeros(0, dtype=np.int64)
         n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(start)
-        while not stopping.reached(point) and n_iter < stopping.max_iter and not stalled:
+        ending = Ending(stopping)
+        while not stalled and ending.goes_on(point, n_iter):
             # The model need not be minimized any better than it fits.
             share = min(0.05, point.residual / first)
-            tolerance = max(0.3 * stopping.threshold(point), share * point.residual)
+            tolerance = max(0.3 * ending.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
             if len(chosen) > self._room(loss):
                 return self._go_on(loss, penalty, point, stopping, history)
@@ -148,6 +149,8 @@ class ProxNewton(Solver):
                 hessian, known = hessian[np.ix_(places, places)], chosen
             goal = _minimum_of_model(hessian, penalty, point, chosen, damping, tolerance)
             following, step = _search(loss, penalty, point, goal)
+            if following is None and ending.is_near:
+                break
             n_iter += 1
             if following is None and not fresh:
                 good = False
@@ -169,6 +172,7 @@ class ProxNewton(Solver):
             stalled = idle >= _MOST_IDLE
             move = following.weights - point.weights
             point = following
+            ending.note(step)
             self._note(history, point, step)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 

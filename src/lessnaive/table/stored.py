@@ -157,7 +157,8 @@ def joined_column(columns: Sequence[Column], kind: Kind, *, categorical: bool) -
     """
     name = columns[0].name
     if not categorical:
-        values = np.concatenate([column.numbers() for column in columns])
+        numbers = [column.numbers() for column in columns]
+        values = np.concatenate(numbers) if len(numbers) > 1 else owned(numbers[0])
         return StoredColumn(name, kind, InMemory(values), len(values))
     coded = [column.coded() for column in columns]
     place: dict[Value, int] = {}

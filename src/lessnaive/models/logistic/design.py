@@ -102,7 +102,7 @@ class _Part(ABC):
 
     @abstractmethod
     def naive(self) -> tuple[Floats, Floats]:
-        """Return naive Bayes as an intercept (n_classes,) and slopes (n_classes, n_columns)."""
+        """Return naive Bayes: at the mean (n_classes,), and slopes (n_classes, n_columns)."""
 
     @abstractmethod
     def term(self, coefficients: Floats) -> Term:
@@ -154,7 +154,7 @@ class _Line(_Part):
             n_classes = self._counts.shape[1]
             return np.zeros(n_classes), np.zeros((n_classes, 1))
         away, slope = self._distances(self._parabola)
-        return -0.5 * away**2 - self.mean[0] * slope, slope[:, None]
+        return -0.5 * away**2, slope[:, None]
 
     def at_mean(self, parabola: QuadraticTerm) -> Floats:
         """Return what the line says at the mean, where missing values are."""
@@ -230,7 +230,8 @@ class _Indicators(_Part):
         scores = self._table.scores
         n_classes = scores.shape[1]
         base = np.zeros(n_classes) if self._first is None else scores[self._first]
-        return base, (scores[self._used] - base).T
+        slopes = (scores[self._used] - base).T
+        return base + slopes @ self.mean, slopes
 
     def term(self, coefficients: Floats) -> TableTerm:
         """Return the table of scores."""
@@ -353,10 +354,23 @@ class Design:
             return np.ones(len(self))
         return np.where(self.scale > 0, self.scale, 1.0)
 
+    def at_zero(self, at_mean: Floats) -> Floats:
+        """Return coefficients with the intercept where design columns are 0, not at their mean."""
+        out = at_mean.copy()
+        out[:, 0] -= at_mean[:, 1:] @ self.mean
+        return out
+
+    def at_mean(self, at_zero: Floats) -> Floats:
+        """Return coefficients with the intercept where design columns are at their mean, not 0."""
+        out = at_zero.copy()
+        out[:, 0] += at_zero[:, 1:] @ self.mean
+        return out
+
     def naive_coefficients(self) -> Floats:
         """Return the coefficients of naive Bayes, of shape (n_classes, 1 + n_design).
 
-        Each row is up to a constant that all classes share.
+        The intercept is where all design columns are at their mean. Each row is up to a constant
+        that all classes share.
         """
         out = np.zeros((len(self.naive.classes), 1 + len(self)))
         out[:, 0] = self.naive.intercept
@@ -369,9 +383,10 @@ class Design:
     def scorecard(self, model: str, coefficients: Floats) -> Scorecard:
         """Return the scorecard of coefficients of shape (n_classes, 1 + n_design).
 
-        A missing value adds nothing: scores are around what stands for it.
+        The intercept is where all design columns are at their mean. A missing value adds nothing:
+        scores are around what stands for it.
         """
-        intercept = coefficients[:, 0] + coefficients[:, 1:] @ self._center
+        intercept = coefficients[:, 0] + coefficients[:, 1:] @ (self._center - self.mean)
         own = iter([coefficients[:, 1 + s.start : 1 + s.stop] for s in self._slices])
         terms = [_total([part.term(next(own)) for part in parts]) for parts in self._parts]
         return Scorecard(model, self.naive.schema, self.naive.classes, intercept, terms)

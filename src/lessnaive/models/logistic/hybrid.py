@@ -343,7 +343,7 @@ class _LogisticPart:
 
     def scorecard(self, naive: Scorecard, solution: Solution) -> Scorecard:
         """Put the fitted part in the place of its columns, and of the prior, in naive Bayes."""
-        own = self.problem.scorecard(self.problem.coefficients(solution.weights, self.lam))
+        own = self.problem.scorecard(solution.weights, self.lam)
         terms = list(naive.terms)
         for term in own.terms:
             place = self.columns[term.inputs[0]]

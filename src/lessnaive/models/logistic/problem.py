@@ -107,7 +107,7 @@ class LogisticProblem:
             counts_missing=settings.evidence.counts_missing,
             add_lines=settings.add_lines,
         )
-        self.target = self._target()
+        self._target = self._target_at_mean()
         self._penalize_intercept = settings.penalize_intercept
         if self._penalize_intercept is None:
             self._penalize_intercept = not _is(settings.target, "zero")
@@ -116,7 +116,7 @@ class LogisticProblem:
         coordinates = self.design.coordinates(centered=self._centered, scaled=settings.standardize)
         self._class_weights = naive.statistics.class_count
         rows = _rows(self.design, training)
-        self.loss = LinearLoss(rows, coordinates, self._to_coordinates(self.target))
+        self.loss = LinearLoss(rows, coordinates, self._to_coordinates(self._target))
 
     @property
     def n_outputs(self) -> int:
@@ -166,31 +166,47 @@ class LogisticProblem:
         """The share of absolute values in the penalty; a ridge, which has none, counts as 0.001."""
         return max(self.penalty(1.0).l1, 1e-3)
 
+    @property
+    def target(self) -> Floats:
+        """The coefficients of the target, the intercept first."""
+        return self.design.at_zero(self._target)
+
     def coefficients(self, weights: Floats, lam: float) -> Floats:
         """Return the coefficients of the design columns, the intercept first.
 
         With coefficients for each class, what all share says nothing. It is settled by the
         penalty, and at 0 where there is none.
         """
-        moves = weights.copy()
-        moves[:, 1:] /= self.design.units(scaled=self.settings.standardize)
-        if self._centered:
-            moves[:, 0] -= moves[:, 1:] @ self.design.mean
-        out = self.target + moves
-        if self.n_outputs > 1:
-            first_held = 0 if self._penalize_intercept else 1
-            free = slice(None) if lam == 0 else slice(first_held)
-            out[:, free] -= out[:, free].mean(axis=0)
-        return out
+        return self._settled(self.design.at_zero(self._at_mean(weights)), lam)
 
-    def scorecard(self, coefficients: Floats) -> Scorecard:
-        """Return the scorecard of coefficients."""
-        by_class = coefficients
+    def scorecard(self, weights: Floats, lam: float) -> Scorecard:
+        """Return the scorecard of weights."""
+        by_class = self._settled(self._at_mean(weights), lam)
         if self.n_outputs == 1:
-            by_class = np.concatenate([np.zeros_like(coefficients), coefficients])
+            by_class = np.concatenate([np.zeros_like(by_class), by_class])
         return self.design.scorecard(self.settings.solving.model, by_class)
 
-    def _target(self) -> Floats:
+    def _at_mean(self, weights: Floats) -> Floats:
+        """Return coefficients with the intercept where all design columns are at their mean.
+
+        (Where they are at 0, a column of numbers near 1e9 would leave a few digits of it.)
+        """
+        moves = weights.copy()
+        moves[:, 1:] /= self.design.units(scaled=self.settings.standardize)
+        if not self._centered:
+            moves[:, 0] += moves[:, 1:] @ self.design.mean
+        return np.asarray(self._target + moves)
+
+    def _settled(self, coefficients: Floats, lam: float) -> Floats:
+        if self.n_outputs == 1:
+            return coefficients
+        out = coefficients.copy()
+        first_held = 0 if self._penalize_intercept else 1
+        free = slice(None) if lam == 0 else slice(first_held)
+        out[:, free] -= out[:, free].mean(axis=0)
+        return out
+
+    def _target_at_mean(self) -> Floats:
         given = self.settings.target
         shape = (self.n_outputs, 1 + len(self.design))
         if _is(given, "zero"):
@@ -208,13 +224,11 @@ class LogisticProblem:
             )
         if not np.isfinite(array).all():
             raise ValueError("target holds NaN or infinity: it must be finite numbers.")
-        return array
+        return self.design.at_mean(array)
 
-    def _to_coordinates(self, coefficients: Floats) -> Floats:
-        out = coefficients.copy()
+    def _to_coordinates(self, at_mean: Floats) -> Floats:
+        out = at_mean.copy() if self._centered else self.design.at_zero(at_mean)
         out[:, 1:] *= self.design.units(scaled=self.settings.standardize)
-        if self._centered:
-            out[:, 0] += coefficients[:, 1:] @ self.design.mean
         return out
 
 
@@ -279,7 +293,7 @@ class FittedLogistic(Minimizer):
     ) -> None:
         """Become the fitted model of a solution at this penalty."""
         coefficients = problem.coefficients(solution.weights, lam)
-        scorecard = problem.scorecard(coefficients)
+        scorecard = problem.scorecard(solution.weights, lam)
         report = SolverReport.of(solution, problem.penalty(lam), lambda_max)
         self._show(scorecard, problem.design.columns, coefficients, problem.target, report)
 

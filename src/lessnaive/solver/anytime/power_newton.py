@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lessnaive import _core
 from lessnaive.loss import WeightedEvidenceLoss
@@ -12,7 +13,7 @@ from lessnaive.solver.anytime.base import AnytimeSearch
 from lessnaive.solver.base import Point
 from lessnaive.solver.prox_newton import enough_rows
 
-__all__ = ["PowerModel", "descend"]
+__all__ = ["PowerModel", "descend", "settled"]
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,9 @@ _ROUNDS_OF_TRIAL = 20
 _FIRST_DAMPING = 1e-3
 _MOST_DAMPING = 1e8
 _MOST_STEPS = 200
+# Steps that the criterion does not show, at the most: each must leave less than this of the slope.
+_LAST_STEPS = 5
+_LEFT = 0.3
 # Weights that are looked at together at the most; if there are more, those that are in use and
 # those that would gain most by being used.
 _MOST_TOGETHER = 600
@@ -72,6 +76,11 @@ class PowerModel:
         self._cost = penalty.cost[self._chosen]
         self._power = penalty.power
         self._lower, self._upper = np.zeros(len(self._chosen)), np.ones(len(self._chosen))
+
+    def curvature_of(self, places: NDArray[np.int64]) -> Floats:
+        """Return the second derivatives of the loss by some of the weights, all of them in use."""
+        chosen = np.searchsorted(self._chosen, places)
+        return np.asarray(self._hessian[np.ix_(chosen, chosen)])
 
     def sees_all(self, penalty: PowerPenalty) -> bool:
         """Whether there are no other weights that would be worth a look."""
@@ -184,6 +193,46 @@ def descend(
         search.offer(place.weights, place.objective)
         model = PowerModel(loss, penalty, place, model if kept > _KEPT else None)
     return model, False
+
+
+def settled(loss: WeightedEvidenceLoss, penalty: PowerPenalty, place: Point) -> Floats:
+    """Return the weights at a minimum to the last digits, which the criterion does not show.
+
+    They are found by Newton's steps for the weights between 0 and 1, as long as these take away
+    most of the slope. Otherwise the weights would depend on the way there, by the root of what is
+    lost in the rounding of the criterion.
+
+    Parameters
+    ----------
+    loss, penalty
+        What is minimized.
+    place : Point
+        A place near a minimum.
+
+    Returns
+    -------
+    array of shape (n_weights,)
+    """
+    inside = np.flatnonzero((place.weights > 0) & (place.weights < 1))
+    if len(inside) == 0 or len(inside) > _MOST_TOGETHER or place.residual == 0:
+        return place.weights
+    hessian = PowerModel(loss, penalty, place).curvature_of(inside)
+    hessian[np.diag_indices(len(inside))] += penalty.bend(place.weights)[inside]
+    try:
+        factor = cho_factor(hessian)
+    except LinAlgError:  # no minimum, or a flat one
+        return place.weights
+    for _ in range(_LAST_STEPS):
+        weights = place.weights.copy()
+        slope = penalty.subgradient(place.weights, place.gradient)
+        weights[inside] -= cho_solve(factor, slope[inside])
+        if not ((weights[inside] > 0) & (weights[inside] < 1)).all():
+            break
+        following = Point.at(weights, loss, penalty)
+        if following.residual > _LEFT * place.residual:
+            break
+        place = following
+    return place.weights
 
 
 def _together(penalty: PowerPenalty, place: Point) -> NDArray[np.int64]:

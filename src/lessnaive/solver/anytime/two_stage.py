@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.penalty import ElasticNet, PowerPenalty
 from lessnaive.solver.anytime.base import AnytimeSearch, AnytimeSolver
-from lessnaive.solver.anytime.power_newton import PowerModel, descend
+from lessnaive.solver.anytime.power_newton import PowerModel, descend, settled
 from lessnaive.solver.anytime.simplest_minimum import simplest_minimum
 from lessnaive.solver.base import Point, Solver
 from lessnaive.solver.prox_newton import ProxNewton
@@ -68,7 +68,11 @@ class TwoStage(AnytimeSolver):
         model = PowerModel(loss, penalty, place)
         model, search.converged = descend(loss, penalty, model, tolerance, search)
         if not penalty.is_convex:
-            self._move(loss, penalty, model, tolerance, search)
+            model = self._move(loss, penalty, model, tolerance, search)
+        best = model.place
+        if search.objective < best.objective:
+            best = Point.at(search.weights, loss, penalty)
+        search.settle(settled(loss, penalty, best))
 
     def _convex(
         self,
@@ -96,8 +100,8 @@ class TwoStage(AnytimeSolver):
         model: PowerModel,
         tolerance: float,
         search: AnytimeSearch,
-    ) -> None:
-        """Drop or add columns as long as this helps."""
+    ) -> PowerModel:
+        """Drop or add columns as long as this helps, and return the model of the last place."""
         better: PowerModel | None = model
         while better is not None:
             model, better = better, None
@@ -109,3 +113,4 @@ class TwoStage(AnytimeSolver):
                 if trial.place.objective < goal:
                     better = trial
                     break
+        return model
