@@ -780,6 +780,33 @@ def _(core: Any) -> Arguments:
     }
 
 
+def evidence_curvature(core: Any) -> Any:
+    return core.EvidenceCurvature(evidence(core), np.ones((CLASSES, COLUMNS)))
+
+
+@call("EvidenceCurvature.__init__")
+def _(core: Any) -> Arguments:
+    return {"evidence": Instance(evidence(core)), "weights": Read(np.ones((CLASSES, COLUMNS)))}
+
+
+@call("EvidenceCurvature.multiply")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(evidence_curvature(core)),
+        "vector": Read(np.ones((CLASSES, COLUMNS))),
+        "out": Filled(np.zeros((CLASSES, COLUMNS))),
+    }
+
+
+@call("EvidenceCurvature.blocks")
+def _(core: Any) -> Arguments:
+    useful = len(evidence(core).useful)
+    return {
+        "self": Instance(evidence_curvature(core)),
+        "out": Filled(np.zeros((CLASSES, useful, useful))),
+    }
+
+
 def evidence_path(core: Any) -> Any:
     return core.EvidencePath(evidence(core), 0.0, ROWS)
 

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from lessnaive import _core
 from lessnaive.evidence.leave_one_out import OwnEvidence
 from lessnaive.loss.base import Curvature, Lipschitz, Loss
+from lessnaive.loss.evidence_curvature import EvidenceCurvature
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.base import Operand, Work
 from lessnaive.table import Column
@@ -40,6 +41,10 @@ _MOST_EIGENVALUES = 300
 _MOST_CELLS = 5_000_000
 # Curvature can do without products of probabilities that are this share of those of a rare class.
 _NEGLIGIBLE = 1e-3
+# With so many classes and moving weights, a matrix costs more than conjugate gradients that begin
+# with the second derivatives of each class.
+_MANY_CLASSES = 32
+_MANY_WEIGHTS = 300
 
 
 def gather_evidence(
@@ -243,10 +248,26 @@ class WeightedEvidenceLoss(Loss, Curvature):
         return out
 
     @property
-    def has_path(self) -> bool:
-        """Whether the core minimizes this loss along paths of penalties."""
+    def has_curvature_map(self) -> bool:  # type: ignore[override]
+        """Whether this is the log loss of weights by class, and the rows are here."""
         by_class = not (self.squared or self.shared)
         return by_class and isinstance(self.evidence, _core.Evidence)
+
+    def curvature_map(self, weights: Floats) -> EvidenceCurvature:
+        """Return the Hessian as a map, which takes as long as the gradient."""
+        assert isinstance(self.evidence, _core.Evidence)
+        return EvidenceCurvature(self.evidence, self.by_class(weights))
+
+    @property
+    def many_weights(self) -> float:  # type: ignore[override]
+        """From so many on the map is cheaper: of many classes, which hardly meet in a row."""
+        many = self.has_curvature_map and self.evidence.classes >= _MANY_CLASSES
+        return _MANY_WEIGHTS if many else np.inf
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the core minimizes this loss along paths of penalties."""
+        return self.has_curvature_map
 
     def path(self, target: float, enough: int) -> _core.EvidencePath:
         """Return what minimizes this loss plus one elastic net after the other.
