@@ -554,6 +554,20 @@ def _(core: Any) -> Arguments:
     }
 
 
+@call("Evidence.gram_products")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(evidence(core)),
+        "vector": column_weights(),
+        "out": Filled(np.zeros((CLASSES, COLUMNS))),
+    }
+
+
+@call("Evidence.largest_norms")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(evidence(core))}
+
+
 @call("Evidence.margins")
 def _(core: Any) -> Arguments:
     return {"self": Instance(evidence(core)), "direction": column_weights()}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lessnaive import _core
+from lessnaive.loss import WeightedEvidenceLoss
 from lessnaive.loss.evidence_curvature import EvidenceCurvature
 from lessnaive.loss.parted import starts_of
 from packed_evidence import assert_close, make_problem, some_weights
@@ -26,6 +27,20 @@ def test_grams(weighted, left_out):
         e = dense.evidence
         assert_close(out, np.einsum("n,nki,nkj->kij", dense.s, e, e))
         assert lemma1 == pytest.approx(dense.s @ (e**2).sum(axis=2).max(axis=1), rel=1e-12)
+        assert problem.core.largest_norms() == pytest.approx(lemma1, rel=1e-12)
+        vector = np.random.default_rng(0).normal(size=(n_classes, 5))
+        products = np.empty_like(vector)
+        problem.core.gram_products(vector, products)
+        assert_close(products, np.einsum("kij,kj->ki", out, vector))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lipschitz_constant_of_many_columns(weighted, monkeypatch):
+    """It is found without matrices of all columns, and is the same."""
+    core = make_problem(3, (3, 4, 2, 5), 2, rows=600, weighted=weighted).core
+    expected = WeightedEvidenceLoss(core).lipschitz()
+    monkeypatch.setattr("lessnaive.loss.weighted._MOST_IN_GRAMS", 5)
+    assert WeightedEvidenceLoss(core).lipschitz() == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_curvature_of_a_sample_of_rows():

@@ -213,6 +213,19 @@ double grams_binding(const Evidence& evidence, Cube out) {
     return gram_matrices(evidence, out.data());
 }
 
+void gram_products_binding(const Evidence& evidence, const Matrix& vector, Table out) {
+    require_weights(evidence, vector);
+    require_weights(evidence, out);
+    Memory().fill(out).read(vector).require_apart();
+    const Released release;
+    gram_products(evidence, vector.data(), out.data());
+}
+
+double largest_norms_binding(const Evidence& evidence) {
+    const Released release;
+    return largest_norms(evidence);
+}
+
 void make_evidence_curvature(EvidenceCurvature* self, const Evidence& evidence,
                              const Matrix& weights) {
     require_weights(evidence, weights);
@@ -341,6 +354,9 @@ void bind_weights(nb::module_& m) {
         .def("grams", &grams_binding, array_arg("out"),
              "Fill out (classes x columns x columns) with sums of e e'; returns the sum over rows "
              "of the largest |e|^2.")
+        .def("gram_products", &gram_products_binding, array_arg("vector"), array_arg("out"),
+             "Fill out with the products of these matrices and vectors, classes x columns.")
+        .def("largest_norms", &largest_norms_binding, "What grams returns.")
         .def("margins", &margins_binding, array_arg("direction"),
              "Smallest and largest growth of the score of a row's class over another class's.");
     nb::class_<EvidenceCurvature>(m, "EvidenceCurvature",

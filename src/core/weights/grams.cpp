@@ -6,6 +6,7 @@
 #include "base/simd.hpp"
 #include "weights/chunk_evidence.hpp"
 #include "weights/chunks.hpp"
+#include "weights/over_blocks.hpp"
 
 namespace lessnaive {
 namespace {
@@ -66,6 +67,44 @@ double gram_matrices(const Evidence& evidence, double* grams) {
     double sum = 0;
     for (double part : largest) sum += part;
     return sum;
+}
+
+void gram_products(const Evidence& evidence, const double* v, double* out) {
+    const int pad = evidence.pad();
+    const int64_t size = static_cast<int64_t>(evidence.columns()) * pad;
+    std::vector<double> parts(tasks_of(evidence).count * size, 0.0);
+    over_blocks(evidence, v, [&](int64_t task, EvidencePass& pass, const Block& block) {
+        pass.score(block, false);
+        for (int k = 0; evidence.weights() && k < block.count; ++k)
+            for (int c = 0; c < pad; ++c)
+                pass.scores()[k * pad + c] *= evidence.weights()[block.first + k];
+        pass.add_gradient(block, parts.data() + task * size);
+    });
+    sum_gradients(evidence, parts, out);
+}
+
+double largest_norms(const Evidence& evidence) {
+    const std::vector<Chunk> chunks = all_chunks(evidence);
+    const std::vector<int64_t> places = evidence.places();
+    const int64_t cells = evidence.rows() * evidence.classes() * places.size();
+    double out = 0;
+    sum_over_chunks(static_cast<int64_t>(chunks.size()), 1, cells, &out,
+                    [&](double* sum, int64_t, int64_t first, int64_t end) {
+                        ChunkEvidence chunk(evidence);
+                        std::vector<const double*> a(places.size());
+                        std::vector<double> norms(kChunkRows), squares(kChunkRows);
+                        for (int64_t i = first; i < end; ++i) {
+                            chunk.load(chunks[i]);
+                            std::fill(norms.begin(), norms.end(), 0.0);
+                            for (int c = 0; c < evidence.classes(); ++c) {
+                                for (size_t j = 0; j < a.size(); ++j) a[j] = chunk.at(c, places[j]);
+                                raise_norms(a, chunks[i].length(), squares.data(), norms.data());
+                            }
+                            for (size_t k = 0; k < chunks[i].rows.size(); ++k)
+                                *sum += chunk.weight(chunks[i], static_cast<int>(k)) * norms[k];
+                        }
+                    });
+    return out;
 }
 
 void class_curvatures(const Evidence& evidence, const double* probabilities, int64_t width,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from lessnaive import _core
 from lessnaive.evidence.leave_one_out import OwnEvidence
@@ -37,6 +37,8 @@ _FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 _MOST_WEIGHTS = 1000
 # Of larger matrices only the largest eigenvalue is found, which takes far less time than all.
 _MOST_EIGENVALUES = 300
+# With more columns that say something, matrices of their products have no room.
+_MOST_IN_GRAMS = 2000
 # Largest linear program that is solved to find a direction that separates.
 _MOST_CELLS = 5_000_000
 # Curvature can do without products of probabilities that are this share of those of a rare class.
@@ -298,6 +300,8 @@ class WeightedEvidenceLoss(Loss, Curvature):
         matrices of all classes up, and Lemma 1 takes the sum of the norms of all classes.
         """
         useful = len(self.evidence.useful)  # all others add nothing but zeros
+        if self.has_curvature_map and useful > _MOST_IN_GRAMS:
+            return self._lipschitz_by_products()
         grams = np.zeros((self.evidence.classes, useful, useful))
         lemma1 = self.evidence.grams(grams)
         if self.shared:
@@ -305,6 +309,22 @@ class WeightedEvidenceLoss(Loss, Curvature):
                 float(np.trace(grams, axis1=1, axis2=2).sum()), 0.5 * _largest(grams.sum(axis=0))
             )
         return Lipschitz(lemma1, 0.5 * max(_largest(gram) for gram in grams))
+
+    def _lipschitz_by_products(self) -> Lipschitz:
+        """Return the same where the matrices would have no room."""
+        evidence, shape = self.evidence, self.shape
+        assert isinstance(evidence, _core.Evidence)
+        out = np.empty(shape)
+
+        def product(vector: Floats) -> Floats:
+            evidence.gram_products(np.ascontiguousarray(vector.reshape(shape)), out)
+            return out.ravel()
+
+        size = int(np.prod(shape))
+        lemma1 = evidence.largest_norms()
+        grams = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        found = _largest_by_products(grams)
+        return Lipschitz(lemma1, 0.5 * (lemma1 if found is None else found))
 
     def separates(self, direction: Floats) -> bool:
         """Whether no row ever loses by moving the weights in a direction, and some row gains."""
@@ -370,9 +390,15 @@ def _largest(matrix: Floats) -> float:
     """Return the largest eigenvalue of a matrix without negative ones."""
     if len(matrix) <= _MOST_EIGENVALUES:
         return float(np.linalg.eigvalsh(matrix)[-1]) if matrix.size else 0.0
+    found = _largest_by_products(matrix)
+    return float(np.linalg.eigvalsh(matrix)[-1]) if found is None else found
+
+
+def _largest_by_products(matrix: Floats | LinearOperator) -> float | None:
+    """Return the same by products with vectors; None if these do not lead to it."""
+    start = np.ones(matrix.shape[0])
     try:
-        start = np.ones(len(matrix))
         found = eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)
     except ArpackNoConvergence:
-        return float(np.linalg.eigvalsh(matrix)[-1])
+        return None
     return float(found[0])
