@@ -99,7 +99,6 @@ Products::Products(int64_t most_vectors)
 
 void Products::add(const std::vector<const double*>& a, const std::vector<const double*>& b,
                    const double* q, int length, bool half, double* out, int64_t stride) {
-    poll();
     if (q)
         for (size_t i = 0; i < b.size(); ++i)
             multiply(b[i], q, length, scaled_.data() + i * kChunkRows);
@@ -110,7 +109,6 @@ void Products::add(const std::vector<const double*>& a, const std::vector<const 
 void Products::add_some(const std::vector<const double*>& a, const std::vector<const double*>& b,
                         const uint8_t* rows, const double* q, int count, bool half, double* out,
                         int64_t stride) {
-    poll();
     const int length = (count + 3) / 4 * 4;
     for (size_t i = 0; i < a.size(); ++i) {
         double* to = picked_.data() + i * kChunkRows;
