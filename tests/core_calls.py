@@ -554,6 +554,20 @@ def _(core: Any) -> Arguments:
     }
 
 
+@call("Evidence.gram_products")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(evidence(core)),
+        "vector": column_weights(),
+        "out": Filled(np.zeros((CLASSES, COLUMNS))),
+    }
+
+
+@call("Evidence.largest_norms")
+def _(core: Any) -> Arguments:
+    return {"self": Instance(evidence(core))}
+
+
 @call("Evidence.margins")
 def _(core: Any) -> Arguments:
     return {"self": Instance(evidence(core)), "direction": column_weights()}
@@ -777,6 +791,33 @@ def _(core: Any) -> Arguments:
         "out": Filled(np.zeros((CLASSES, COEFFICIENTS))),
         "leader": InstanceOrNone(path(core)),
         "share": Real(0.5, (0.0, -1.0, np.nan, np.inf)),
+    }
+
+
+def evidence_curvature(core: Any) -> Any:
+    return core.EvidenceCurvature(evidence(core), np.ones((CLASSES, COLUMNS)))
+
+
+@call("EvidenceCurvature.__init__")
+def _(core: Any) -> Arguments:
+    return {"evidence": Instance(evidence(core)), "weights": Read(np.ones((CLASSES, COLUMNS)))}
+
+
+@call("EvidenceCurvature.multiply")
+def _(core: Any) -> Arguments:
+    return {
+        "self": Instance(evidence_curvature(core)),
+        "vector": Read(np.ones((CLASSES, COLUMNS))),
+        "out": Filled(np.zeros((CLASSES, COLUMNS))),
+    }
+
+
+@call("EvidenceCurvature.blocks")
+def _(core: Any) -> Arguments:
+    useful = len(evidence(core).useful)
+    return {
+        "self": Instance(evidence_curvature(core)),
+        "out": Filled(np.zeros((CLASSES, useful, useful))),
     }
 
 

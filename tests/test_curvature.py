@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from lessnaive import _core
+from lessnaive.loss import WeightedEvidenceLoss
+from lessnaive.loss.evidence_curvature import EvidenceCurvature
 from lessnaive.loss.parted import starts_of
 from packed_evidence import assert_close, make_problem, some_weights
 
@@ -25,6 +27,20 @@ def test_grams(weighted, left_out):
         e = dense.evidence
         assert_close(out, np.einsum("n,nki,nkj->kij", dense.s, e, e))
         assert lemma1 == pytest.approx(dense.s @ (e**2).sum(axis=2).max(axis=1), rel=1e-12)
+        assert problem.core.largest_norms() == pytest.approx(lemma1, rel=1e-12)
+        vector = np.random.default_rng(0).normal(size=(n_classes, 5))
+        products = np.empty_like(vector)
+        problem.core.gram_products(vector, products)
+        assert_close(products, np.einsum("kij,kj->ki", out, vector))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lipschitz_constant_of_many_columns(weighted, monkeypatch):
+    """It is found without matrices of all columns, and is the same."""
+    core = make_problem(3, (3, 4, 2, 5), 2, rows=600, weighted=weighted).core
+    expected = WeightedEvidenceLoss(core).lipschitz()
+    monkeypatch.setattr("lessnaive.loss.weighted._MOST_IN_GRAMS", 5)
+    assert WeightedEvidenceLoss(core).lipschitz() == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_curvature_of_a_sample_of_rows():
@@ -126,6 +142,64 @@ def test_the_curvature_without_classes_that_are_unlikely():
     # No curvature is lost that would not be there, and none is added.
     assert np.linalg.eigvalsh(found)[0] > -1e-9 * exact.max()
     assert np.linalg.eigvalsh(exact - found)[0] > -1e-9 * exact.max()
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 9])
+@pytest.mark.parametrize("n_classes", [2, 5, 20])
+@pytest.mark.parametrize("left_out", [False, True])
+def test_the_curvature_as_a_map(n_classes, width, left_out):
+    """Its products and its blocks are those of the matrix."""
+    problem = make_problem(n_classes, (3, 4, 2), 2, rows=700, weighted=True, left_out=left_out)
+    core, w = problem.core, some_weights(problem)
+    matrix = np.empty((w.size, w.size))
+    core.curvature(w, False, False, np.arange(w.size), core.rows, 0, matrix)
+    curvature = _core.EvidenceCurvature(core, w)
+    vector = np.random.default_rng(1).normal(size=w.shape)
+    product = np.empty_like(vector)
+    curvature.multiply(vector, product)
+    assert_close(product, (matrix @ vector.ravel()).reshape(w.shape))
+    n_groups = -(-5 // width)
+    blocks = np.full((n_groups * n_classes, width, width), np.nan)
+    curvature.blocks(blocks)
+    square = matrix.reshape(n_classes, 5, n_classes, 5)
+    for g, c in np.ndindex(n_groups, n_classes):
+        own = slice(g * width, (g + 1) * width)
+        expected = np.zeros((width, width))
+        found = square[c, own, c, own]
+        expected[: len(found), : len(found)] = found
+        assert_close(blocks[g * n_classes + c], expected)
+
+
+def test_the_inverse_of_the_blocks_leaves_held_weights_alone(monkeypatch):
+    """It is that of the blocks of free weights, also where a column says nothing."""
+    monkeypatch.setattr("lessnaive.loss.evidence_curvature._WIDTH", 3)
+    rng = np.random.default_rng(0)
+    rows, n_classes, n_columns = 500, 4, 6
+    codes = [rng.integers(0, 3, rows) for _ in range(n_columns)]
+    tables = [rng.normal(size=(3, n_classes)) for _ in range(n_columns)]
+    tables[2][:] = 0.0
+    evidence = _core.Evidence(
+        codes, [0] * n_columns, tables, [None] * n_columns, list(range(n_columns)),
+        [], [], [], [], np.zeros(n_classes), None, rng.integers(0, n_classes, rows), None,
+    )  # fmt: skip
+    assert evidence.useful == [0, 1, 3, 4, 5]
+    w = rng.normal(size=(n_classes, n_columns))
+    free = rng.random(w.shape) < 0.7
+    more = np.full(w.shape, 0.5)
+    curvature = EvidenceCurvature(evidence, w)
+    matrix = np.empty((w.size, w.size))
+    evidence.curvature(w, False, False, np.arange(w.size), rows, 0, matrix)
+    assert_close(curvature.diagonal(), np.diag(matrix).reshape(w.shape))
+    vector = np.where(free, rng.normal(size=w.shape), 0.0)
+    found = curvature.inverse(more, free)(vector)
+    square = matrix.reshape(n_classes, n_columns, n_classes, n_columns)
+    expected = np.zeros(w.shape)
+    for c in range(n_classes):
+        for group in ([0, 1, 3], [4, 5], [2]):
+            own = [j for j in group if free[c, j]]
+            block = square[c, :, c][np.ix_(own, own)] + 0.5 * np.eye(len(own))
+            expected[c, own] = np.linalg.solve(block, vector[c, own])
+    np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 def test_a_path_that_follows_another_ends_where_it_would_alone():

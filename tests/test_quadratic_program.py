@@ -267,3 +267,17 @@ def test_any_program(seed, size, rank, l1, l2, target, lower, upper, scale):
     x, _, residual = program.solved(tolerance=1e-9 * scale)
     assert residual <= 1e-9 * scale
     assert program.violation(x) <= 1e-8 * scale * max(1.0, np.abs(x).max())
+
+
+def test_many_weights_that_cross_their_target_do_so_together():
+    """One after the other they would take as many rounds as there are weights."""
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(400, 400)).cumsum(axis=0)  # neighbours are much the same
+    hessian = factor @ factor.T
+    goal = np.where(rng.random(400) < 0.5, 0.0, rng.normal(size=400))
+    program = Program(hessian, hessian @ (1 - goal), np.ones(400), 0.0, -np.inf, np.inf, l1=1.0)
+    tolerance = 1e-6 * np.abs(program.gradient).max()
+    x, rounds, residual = program.solved(tolerance, rounds=60)
+    assert residual <= tolerance
+    assert program.violation(x) <= 2 * tolerance
+    assert rounds < 20

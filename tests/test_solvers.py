@@ -224,14 +224,31 @@ def test_solvers_refuse_what_they_cannot_do():
     X, y = table("generated")
     with pytest.raises(ValueError, match="LBFGS cannot be used here: it needs a smooth penalty"):
         BaristaNB(l1=0.1, solver="lbfgs").fit(X, y)
-    with pytest.raises(ValueError, match="18 weights are more than max_weights=17"):
-        BaristaNB(solver=ProxNewton(max_weights=17)).fit(X, y)
+    with pytest.raises(ValueError, match="6 weights are more than max_weights=5"):
+        AttributeWeightedNB(l2=1.0, solver=ProxNewton(max_weights=5)).fit(X, y)
     with pytest.raises(ValueError, match="this loss has no second derivatives"):
         AttributeWeightedNB(weights="mixed", solver="prox_newton").fit(X, y)
     with pytest.raises(ValueError, match="FISTA cannot be used here: no bound on the curvature"):
         AttributeWeightedNB(weights="mixed", solver="fista").fit(X, y)
     with pytest.raises(ValueError, match="step must be 'decreasing' or 'restart', got 'no'"):
         ISTA(step="no")
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.1, 1.0), (3.0, 0.0), (0.0, 0.1)])
+def test_many_classes_need_no_matrix(monkeypatch, l1, l2):
+    """A matrix by classes times columns grows with their square; the minimum is the same."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 40, 1200)
+    X = rng.normal(size=(1200, 10)) + rng.normal(size=(40, 10))[y]
+    matrix = "lessnaive.loss.WeightedEvidenceLoss.main_curvature"
+    with monkeypatch.context() as patch:
+        patch.setattr(matrix, lambda *_: pytest.fail("looked at a matrix"))
+        model = BaristaNB(l1=l1, l2=l2).fit(X, y)
+    monkeypatch.setattr("lessnaive.loss.weighted._MANY_CLASSES", 41)
+    by_matrix = BaristaNB(l1=l1, l2=l2).fit(X, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(by_matrix.objective_, rel=1e-12)
+    np.testing.assert_allclose(model.weights_, by_matrix.weights_, atol=1e-5)
 
 
 def test_a_sample_of_rows_finds_the_same_minimum(monkeypatch):

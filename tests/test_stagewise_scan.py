@@ -62,7 +62,7 @@ def expected(given: dict[str, Any], log_loss: bool) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 300.0])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 40.0, 300.0])
 @pytest.mark.parametrize("log_loss", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_losses_after_steps(seed, log_loss, scale):

@@ -9,7 +9,9 @@
 #include "bindings/released.hpp"
 #include "weights/curvature.hpp"
 #include "weights/evidence.hpp"
+#include "weights/evidence_curvature.hpp"
 #include "weights/evidence_path.hpp"
+#include "weights/grams.hpp"
 #include "weights/quadratic_program.hpp"
 #include "weights/weighted_loss.hpp"
 
@@ -211,6 +213,45 @@ double grams_binding(const Evidence& evidence, Cube out) {
     return gram_matrices(evidence, out.data());
 }
 
+void gram_products_binding(const Evidence& evidence, const Matrix& vector, Table out) {
+    require_weights(evidence, vector);
+    require_weights(evidence, out);
+    Memory().fill(out).read(vector).require_apart();
+    const Released release;
+    gram_products(evidence, vector.data(), out.data());
+}
+
+double largest_norms_binding(const Evidence& evidence) {
+    const Released release;
+    return largest_norms(evidence);
+}
+
+void make_evidence_curvature(EvidenceCurvature* self, const Evidence& evidence,
+                             const Matrix& weights) {
+    require_weights(evidence, weights);
+    Memory().read(weights).require_apart();
+    const Released release;
+    new (self) EvidenceCurvature(evidence, weights.data());
+}
+
+void multiply_binding(const EvidenceCurvature& curvature, const Matrix& vector, Table out) {
+    require_weights(curvature.evidence(), vector);
+    require_weights(curvature.evidence(), out);
+    Memory().fill(out).read(vector).require_apart();
+    const Released release;
+    curvature.multiply(vector.data(), out.data());
+}
+
+void blocks_binding(const EvidenceCurvature& curvature, Cube out) {
+    const int64_t width = length(out, 1), classes = curvature.evidence().classes();
+    const int64_t useful = static_cast<int64_t>(curvature.evidence().places().size());
+    require(width > 0 && has_shape(out, {(useful + width - 1) / width * classes, width, width}),
+            "out has the wrong shape");
+    Memory().fill(out).require_apart();
+    const Released release;
+    curvature.blocks(width, out.data());
+}
+
 std::tuple<double, double> margins_binding(const Evidence& evidence, const Matrix& direction) {
     require_weights(evidence, direction);
     Memory().read(direction).require_apart();
@@ -313,8 +354,22 @@ void bind_weights(nb::module_& m) {
         .def("grams", &grams_binding, array_arg("out"),
              "Fill out (classes x columns x columns) with sums of e e'; returns the sum over rows "
              "of the largest |e|^2.")
+        .def("gram_products", &gram_products_binding, array_arg("vector"), array_arg("out"),
+             "Fill out with the products of these matrices and vectors, classes x columns.")
+        .def("largest_norms", &largest_norms_binding, "What grams returns.")
         .def("margins", &margins_binding, array_arg("direction"),
              "Smallest and largest growth of the score of a row's class over another class's.");
+    nb::class_<EvidenceCurvature>(m, "EvidenceCurvature",
+                                  "The Hessian of the log loss of weighted evidence, as a map.")
+        .def("__init__", &make_evidence_curvature, nb::arg("evidence"), array_arg("weights"),
+             nb::keep_alive<1, 2>())
+        .def_prop_ro("nbytes", &EvidenceCurvature::bytes)
+        .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
+             "Fill out with the product with a vector, both classes x columns.")
+        .def("blocks", &blocks_binding, array_arg("out"),
+             "Fill out (groups * classes x width x width) with the blocks on the diagonal that "
+             "belong to one class and to `width` useful columns in order: group by group, and "
+             "zeros where the last has fewer.");
     nb::class_<EvidencePath> path(
         m, "EvidencePath",
         "Minima of the penalized log loss of weighted evidence, for one penalty after the other.");

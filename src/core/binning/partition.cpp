@@ -193,15 +193,7 @@ std::vector<double> interval_costs(const Parts& parts, const Criterion& criterio
 }
 
 // Where an interval from some part on, after the best sum of what is before it, leads to a better
-// sum: best[j] = min(best[j], before + cost[j]).
-LESSNAIVE_WIDE void keep_smaller(double before, const double* cost, int64_t size, double* best) {
-    for (int64_t j = 0; j < size; ++j) {
-        const double sum = before + cost[j];
-        best[j] = sum < best[j] ? sum : best[j];
-    }
-}
-
-// The same, with the part that such an interval begins with.
+// sum, best[j] = min(best[j], before + cost[j]), and the part that such an interval begins with.
 LESSNAIVE_WIDE void keep_smaller(double before, const double* cost, int64_t size, int64_t first,
                                  double* best, int64_t* begin) {
     for (int64_t j = 0; j < size; ++j) {
@@ -212,32 +204,94 @@ LESSNAIVE_WIDE void keep_smaller(double before, const double* cost, int64_t size
     }
 }
 
+// The smallest of cost[j] + behind[j].
+LESSNAIVE_WIDE double smallest_sum(const double* cost, const double* behind, int64_t size) {
+    double least[4] = {kInfinity, kInfinity, kInfinity, kInfinity};
+    int64_t j = 0;
+    for (; j + 4 <= size; j += 4)
+        for (int l = 0; l < 4; ++l) {
+            const double sum = cost[j + l] + behind[j + l];
+            least[l] = sum < least[l] ? sum : least[l];
+        }
+    for (; j < size; ++j) least[0] = std::min(least[0], cost[j] + behind[j]);
+    return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
+// What partitions cost at the least, by which most of them need no look.
+//
+// The prior is at least a line through its value for one interval, as far as any number of
+// intervals can win. With the slope of that line added to each interval, the best sum of costs from
+// some part to the end, whatever the number, is found in one pass.
+class Bounds {
+  public:
+    // `alone` is the cost of a single interval.
+    Bounds(const std::vector<double>& cost, int64_t size, const Criterion& criterion, double alone)
+        : behind_(size + 1, 0.0) {
+        find_behind(cost, size);
+        priors_ = {0.0, criterion.prior(1)};
+        while (most() < size) {
+            const double prior = criterion.prior(most() + 1);
+            if (prior + behind_[0] >= alone) break;
+            priors_.push_back(prior);
+        }
+        if (most() == 1) return;
+        slope_ = kInfinity;
+        for (int64_t number = 2; number <= most(); ++number)
+            slope_ =
+                std::min(slope_, (priors_[number] - priors_[1]) / static_cast<double>(number - 1));
+        find_behind(cost, size);
+        least_.assign(most() + 2, kInfinity);
+        for (int64_t number = most(); number > 0; --number)
+            least_[number] = std::min(priors_[number], least_[number + 1]) - slope_;
+    }
+
+    // No larger number of intervals can win.
+    int64_t most() const { return static_cast<int64_t>(priors_.size()) - 1; }
+    double prior(int64_t number) const { return priors_[number]; }
+
+    // Of all partitions in which interval `number` begins at a part, with so much before it.
+    double through(int64_t number, int64_t part, double before) const {
+        return before + behind_[part] + least_[number];
+    }
+
+    // Of all partitions into so many intervals or more.
+    double from(int64_t number) const {
+        return through(number, 0, -slope_ * static_cast<double>(number - 1));
+    }
+
+  private:
+    void find_behind(const std::vector<double>& cost, int64_t size) {
+        for (int64_t i = size - 1; i >= 0; --i)
+            behind_[i] =
+                slope_ + smallest_sum(cost.data() + i * size + i, behind_.data() + i + 1, size - i);
+    }
+
+    double slope_ = 0;
+    std::vector<double> behind_;          // by the first part, with the slope for each interval
+    std::vector<double> priors_, least_;  // by the number of intervals
+};
+
 // Exact: for each number of intervals the best sum of their costs, as long as a larger number can
 // still win against the best total so far.
 Partition dynamic_program(const Parts& parts, const Criterion& criterion) {
     const int64_t size = parts.size();
     const std::vector<double> cost = interval_costs(parts, criterion);
-
-    // The best sum whatever the number of intervals is a bound for each number.
-    std::vector<double> free(size + 1, kInfinity);
-    free[0] = 0;
-    for (int64_t i = 0; i < size; ++i)
-        keep_smaller(free[i], cost.data() + i * size + i, size - i, free.data() + i + 1);
-
     std::vector<double> now(cost.begin(), cost.begin() + size), before;  // parts 0 .. j, by j
     std::vector<std::vector<int64_t>> cut;  // where the last of I intervals begins
     Partition best{{size}, criterion.prior(1) + now[size - 1]};
+    const Bounds bounds(cost, size, criterion, best.cost);
     int64_t best_number = 1;
-    for (int64_t number = 2; number <= size; ++number) {
-        if (criterion.prior(number) + free[size] >= best.cost) break;
+    for (int64_t number = 2; number <= bounds.most(); ++number) {
+        if (bounds.from(number) >= best.cost) break;
         before.swap(now);
         now.assign(size, kInfinity);
         cut.emplace_back(size, 0);
         poll();
         for (int64_t i = number - 1; i < size; ++i)
-            keep_smaller(before[i - 1], cost.data() + i * size + i, size - i, i, now.data() + i,
-                         cut.back().data() + i);
-        const double total = criterion.prior(number) + now[size - 1];
+            if (bounds.through(number, i, before[i - 1]) < best.cost)
+                keep_smaller(before[i - 1], cost.data() + i * size + i, size - i, i, now.data() + i,
+                             cut.back().data() + i);
+        const double total = bounds.prior(number) + now[size - 1];
         if (total < best.cost - criterion.tolerance) {
             best.cost = total;
             best_number = number;

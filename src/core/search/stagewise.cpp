@@ -81,42 +81,92 @@ LESSNAIVE_INLINE void add_log_losses(const Row& row, const Steps& steps, int64_t
         sums[t] += row.weight * ((top[t] - (own + mine[t])) + log_of_one_or_more(sum[t]));
 }
 
-// What steps multiply the share of each class by, for one value of a column.
+// What steps multiply the share of each class by, for one value of a column, and one divided by it.
 struct Factors {
-    std::vector<double> values;  // (classes, steps)
+    std::vector<double> values, inverse;  // (classes, steps)
     bool moderate = false;
 
     // `now` is the evidence at the present level, followed by that after steps.
     LESSNAIVE_INLINE void find(const double* now, int64_t stride, int64_t count, int classes) {
         values.resize(classes * count);
+        inverse.resize(classes * count);
         moderate = true;
         for (int c = 0; c < classes; ++c)
             for (int64_t t = 0; t < count; ++t) {
                 const double gain = now[c * stride + 1 + t] - now[c * stride];
                 moderate = moderate && std::fabs(gain) < -kLowestShare;
                 values[c * count + t] = std::exp(gain);
+                inverse[c * count + t] = std::exp(-gain);
             }
     }
 };
 
-// The same as add_log_losses, from the shares of the classes in a row and what they are multiplied
-// by. `sum` is room for one number per step.
-LESSNAIVE_INLINE void add_log_losses_of_shares(const double* shares, int64_t label, double weight,
-                                               const double* factors, int64_t count, int classes,
-                                               double* __restrict sum, double* __restrict sums) {
-    for (int64_t t = 0; t < count; ++t) sum[t] = 0.0;
-    for (int c = 0; c < classes; ++c) {
-        const double* __restrict factor = factors + c * count;
-        const double share = shares[c];
-        for (int64_t t = 0; t < count; ++t) sum[t] += share * factor[t];
+// Sums of logarithms of numbers of at least 1, one sum for each step. Numbers are multiplied
+// instead: their exponents are added up, and the product of their fractions, which are below 2, has
+// room for those of a block of rows.
+class LogSums {
+  public:
+    explicit LogSums(int64_t steps) : fractions_(steps, 1.0), exponents_(steps, 0) {}
+
+    LESSNAIVE_INLINE void add(const double* __restrict numbers, int64_t count) {
+        constexpr uint64_t kFraction = 0x000fffffffffffffULL, kOne = 0x3ff0000000000000ULL;
+        double* __restrict fractions = fractions_.data();
+        uint64_t* __restrict exponents = exponents_.data();
+        for (int64_t t = 0; t < count; ++t) {
+            const uint64_t bits = bits_of(numbers[t]);
+            exponents[t] += (bits >> 52) - (kOne >> 52);
+            fractions[t] *= double_of((bits & kFraction) | kOne);
+        }
     }
-    const double* __restrict own = factors + label * count;
-    const double share = shares[label];
+
+    // Adds what there is to sums, and begins again.
+    LESSNAIVE_INLINE void move_to(double* sums) {
+        constexpr double kLn2 = 6.93147180559945309417e-01;
+        for (size_t t = 0; t < fractions_.size(); ++t) {
+            const double whole = kLn2 * static_cast<double>(exponents_[t]);
+            sums[t] += whole + log_of_one_or_more(fractions_[t]);
+            fractions_[t] = 1.0;
+            exponents_[t] = 0;
+        }
+    }
+
+  private:
+    std::vector<double> fractions_;
+    std::vector<uint64_t> exponents_;
+};
+static_assert(kBlock < 1000, "the product of the fractions of a block must be a number");
+
+// out[t] = sum_c shares[c] factors[c * stride + t], for so many steps that the sums are in
+// registers.
+template <int kSteps>
+LESSNAIVE_INLINE void sum_products(const double* shares, const double* factors, int classes,
+                                   int64_t stride, double* out) {
+    double sums[kSteps] = {};
+    for (int c = 0; c < classes; ++c)
+        for (int t = 0; t < kSteps; ++t) sums[t] += shares[c] * factors[c * stride + t];
+    for (int t = 0; t < kSteps; ++t) out[t] = sums[t];
+}
+
+// The same as add_log_losses, from the shares of the classes in a row and what they are multiplied
+// by. `sum` is room for one number per step. Rows that count once go to `logs`, others to `sums`.
+LESSNAIVE_INLINE void add_log_losses_of_shares(const double* shares, int64_t label, double weight,
+                                               const Factors& factors, int64_t count, int classes,
+                                               double* __restrict sum, LogSums& logs,
+                                               double* __restrict sums) {
+    int64_t first = 0;
+    for (; first + 8 <= count; first += 8)
+        sum_products<8>(shares, factors.values.data() + first, classes, count, sum + first);
+    for (; first < count; first += kStepLanes)
+        sum_products<kStepLanes>(shares, factors.values.data() + first, classes, count,
+                                 sum + first);
+    const double* __restrict own = factors.inverse.data() + label * count;
+    const double share = 1.0 / shares[label];
     // Two loops, as a compiler may make a branch of the limit and what follows.
     for (int64_t t = 0; t < count; ++t) {
-        const double ratio = sum[t] / (share * own[t]);
+        const double ratio = share * sum[t] * own[t];
         sum[t] = ratio > 1.0 ? ratio : 1.0;
     }
+    if (weight == 1.0) return logs.add(sum, count);
     for (int64_t t = 0; t < count; ++t) sums[t] += weight * log_of_one_or_more(sum[t]);
 }
 
@@ -135,7 +185,7 @@ struct Look {
 template <class EvidenceOf, class FactorsOf>
 LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, int64_t stride,
                                 const Look& look, EvidenceOf&& evidence_of, FactorsOf&& factors_of,
-                                double* work, double* sums) {
+                                double* work, LogSums& logs, double* sums) {
     double *base = work, *room = work + rows.classes;
     uint32_t labels[kBlock];
     const CodedColumn coded{rows.labels, 0, rows.classes};
@@ -145,10 +195,10 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
         const double weight = rows.weights ? rows.weights[first + k] : 1.0;
         if (weight == 0) continue;
         const double* share = look.shares + (first + k) * rows.classes;
-        const double* factors = errors || share[0] == 0 ? nullptr : factors_of(k);
+        const Factors* factors = errors || share[0] == 0 ? nullptr : factors_of(k);
         if (factors) {
-            add_log_losses_of_shares(share, labels[k], weight, factors, look.steps, rows.classes,
-                                     room, sums);
+            add_log_losses_of_shares(share, labels[k], weight, *factors, look.steps, rows.classes,
+                                     room, logs, sums);
             continue;
         }
         const double* evidence = evidence_of(k);
@@ -162,25 +212,26 @@ LESSNAIVE_INLINE void add_block(const ScanRows& rows, int64_t first, int count, 
             add_log_losses(row, next, look.steps, rows.classes, room, room + look.steps,
                            room + 2 * look.steps, sums);
     }
+    logs.move_to(sums);
 }
 
 // `factors` are those of each value as far as they are known; none are kept if there are none.
 LESSNAIVE_WIDE void scan_table_block(const LevelTable& column, const ScanRows& rows, int64_t first,
                                      int count, const Look& look, std::vector<Factors>& factors,
-                                     double* work, double* sums) noexcept {
+                                     double* work, LogSums& logs, double* sums) noexcept {
     const int64_t row_size = column.width * rows.classes;
     uint32_t codes[kBlock];
     load_codes(column.coded, first, count, codes);
     const auto evidence_of = [&](int k) {
         return column.table + codes[k] * row_size + column.level;
     };
-    const auto factors_of = [&](int k) -> const double* {
+    const auto factors_of = [&](int k) -> const Factors* {
         if (factors.empty()) return nullptr;
         Factors& own = factors[codes[k]];
         if (own.values.empty()) own.find(evidence_of(k), column.width, look.steps, rows.classes);
-        return own.moderate ? own.values.data() : nullptr;
+        return own.moderate ? &own : nullptr;
     };
-    add_block(rows, first, count, column.width, look, evidence_of, factors_of, work, sums);
+    add_block(rows, first, count, column.width, look, evidence_of, factors_of, work, logs, sums);
 }
 
 // `parameters` are those of the steps, [5][class][step] with factors instead of the widths, and
@@ -188,7 +239,7 @@ LESSNAIVE_WIDE void scan_table_block(const LevelTable& column, const ScanRows& r
 LESSNAIVE_WIDE void scan_parabola_block(const LevelParabola& column, const ScanRows& rows,
                                         int64_t first, int count, const Look& look,
                                         const double* parameters, double* buffer, double* work,
-                                        double* sums) noexcept {
+                                        LogSums& logs, double* sums) noexcept {
     const int64_t stride = look.steps + 1, size = stride * rows.classes;
     const double *offset = parameters, *center = offset + size, *factor = offset + 2 * size,
                  *missing = offset + 3 * size, *weight = offset + 4 * size;
@@ -203,8 +254,8 @@ LESSNAIVE_WIDE void scan_parabola_block(const LevelParabola& column, const ScanR
         }
         return out;
     };
-    const auto factors_of = [](int) -> const double* { return nullptr; };
-    add_block(rows, first, count, stride, look, evidence_of, factors_of, work, sums);
+    const auto factors_of = [](int) -> const Factors* { return nullptr; };
+    add_block(rows, first, count, stride, look, evidence_of, factors_of, work, logs, sums);
 }
 
 // Calls task(first, count) for each block of rows.
@@ -220,8 +271,9 @@ void scan_table(const LevelTable& column, const ScanRows& rows, const Look& look
     std::vector<double> work(rows.classes + 3 * look.steps);
     const bool kept = kRowsPerValue * column.coded.table_rows <= rows.rows;
     std::vector<Factors> factors(kept ? column.coded.table_rows : 0);
+    LogSums logs(look.steps);
     for_blocks(rows.rows, [&](int64_t first, int count) {
-        scan_table_block(column, rows, first, count, look, factors, work.data(), sums);
+        scan_table_block(column, rows, first, count, look, factors, work.data(), logs, sums);
     });
 }
 
@@ -235,9 +287,10 @@ void scan_parabola(const LevelParabola& column, const ScanRows& rows, const Look
     }
     double* factor = parameters.data() + 2 * size;
     for (int64_t i = 0; i < size; ++i) factor[i] = std::sqrt(0.5) / factor[i];
+    LogSums logs(look.steps);
     for_blocks(rows.rows, [&](int64_t first, int count) {
         scan_parabola_block(column, rows, first, count, look, parameters.data(), buffer.data(),
-                            work.data(), sums);
+                            work.data(), logs, sums);
     });
 }
 

@@ -204,6 +204,8 @@ class Solver {
         double length = 1.0;
         for (int64_t i = 0; i < n; ++i) length = std::min(length, room(free[i], step[i]));
         if (!(length > 0)) return true;
+        for (double share = 1.0; share > length; share *= 0.5)
+            if (walk_with_stops(free, step, share)) return false;
         for (int64_t i = 0; i < n; ++i) {
             const int64_t k = free[i];
             // Exactly onto what stops it, so that the next sweep sees it there.
@@ -211,6 +213,31 @@ class Solver {
             move(k, stops ? stop(k, step[i]) : x_[k] + length * step[i]);
         }
         return length == 1.0;
+    }
+
+    // Walk a share of the step, on which each weight halts at what stops it; returns whether that
+    // has led downhill. If not, nobody has moved.
+    bool walk_with_stops(const std::vector<int64_t>& free, const std::vector<double>& step,
+                         double share) {
+        poll();
+        const std::vector<double> x = x_, slope = slope_;
+        for (size_t i = 0; i < free.size(); ++i) {
+            const int64_t k = free[i];
+            move(k, room(k, step[i]) <= share ? stop(k, step[i]) : x_[k] + share * step[i]);
+        }
+        double change = 0;
+        for (int64_t k : free)
+            change +=
+                0.5 * (slope[k] + slope_[k]) * (x_[k] - x[k]) + cost(k, x_[k]) - cost(k, x[k]);
+        if (change < 0) return true;
+        x_ = x;
+        slope_ = slope;
+        return false;
+    }
+
+    double cost(int64_t k, double x) const {
+        const double away = x - p_.target[k];
+        return l1(k) * std::fabs(away) + l2(k) * away * away;
     }
 
     // The right side becomes the solution.

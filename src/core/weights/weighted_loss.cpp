@@ -5,55 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "base/parallel.hpp"
-#include "weights/evidence_pass.hpp"
+#include "weights/over_blocks.hpp"
 
 namespace lessnaive {
 namespace {
-
-// Rows are cut into at most this many tasks, each with a gradient of its own.
-constexpr int64_t kMostTasks = 64;
-constexpr int64_t kLeastBlocks = 16;
-
-struct Tasks {
-    int64_t count, blocks_each;
-};
-
-Tasks tasks_of(const Evidence& evidence) {
-    const int64_t blocks = static_cast<int64_t>(evidence.blocks().size());
-    const int64_t each = std::max(kLeastBlocks, (blocks + kMostTasks - 1) / kMostTasks);
-    return {(blocks + each - 1) / each, each};
-}
-
-// Calls work(task, block) for the blocks of each task in order, with a pass of its own.
-template <class Work>
-void over_blocks(const Evidence& evidence, const double* weights, Work&& work) {
-    const Tasks tasks = tasks_of(evidence);
-    const int64_t blocks = static_cast<int64_t>(evidence.blocks().size());
-    // Many short passes: threads must be worth waking each time.
-    const int64_t cells = evidence.rows() * (evidence.columns() + 1) / 4;
-    parallel_for(tasks.count, cells, [&](int64_t task) {
-        EvidencePass pass(evidence, weights);
-        const int64_t end = std::min(blocks, (task + 1) * tasks.blocks_each);
-        for (int64_t b = task * tasks.blocks_each; b < end; ++b)
-            work(task, pass, evidence.blocks()[b]);
-    });
-}
-
-// out (classes, columns) = the sum of the tasks' gradients (tasks, columns in order of work, pad).
-void sum_gradients(const Evidence& evidence, std::vector<double>& parts, double* out) {
-    const int columns = evidence.columns(), classes = evidence.classes(), pad = evidence.pad();
-    const size_t size = static_cast<size_t>(columns) * pad;
-    for (size_t i = size; i < parts.size(); ++i) parts[i % size] += parts[i];
-    const size_t coded = evidence.coded().size(), slots = coded + evidence.curves().size();
-    std::fill_n(out, static_cast<int64_t>(classes) * columns, 0.0);
-    for (size_t slot = 0; slot < slots; ++slot) {
-        const int64_t place =
-            slot < coded ? evidence.coded()[slot].place : evidence.curves()[slot - coded].place;
-        for (int c = 0; c < classes; ++c)
-            out[c * columns + place] = parts.empty() ? 0.0 : parts[slot * pad + c];
-    }
-}
 
 // Probabilities become derivatives of the loss of their mixture by the scores behind each.
 void mix_residuals(const Evidence& evidence, const Block& block, double share, LossKind loss,
@@ -91,7 +46,7 @@ void mix_residuals(const Evidence& evidence, const Block& block, double share, L
 
 double weighted_loss(const Evidence& evidence, const double* weights, LossKind loss,
                      double* gradient) {
-    const Tasks tasks = tasks_of(evidence);
+    const BlockTasks tasks = tasks_of(evidence);
     const int64_t size = static_cast<int64_t>(evidence.columns()) * evidence.pad();
     std::vector<double> losses(tasks.count, 0.0);
     std::vector<double> gradients(gradient ? tasks.count * size : 0, 0.0);
@@ -110,7 +65,7 @@ double weighted_loss(const Evidence& evidence, const double* weights, LossKind l
 
 MixedLoss mixed_loss(const Evidence& evidence, const double* first, const double* second,
                      double share, LossKind loss, double* by_first, double* by_second) {
-    const Tasks tasks = tasks_of(evidence);
+    const BlockTasks tasks = tasks_of(evidence);
     const int64_t blocks = static_cast<int64_t>(evidence.blocks().size());
     const int64_t size = static_cast<int64_t>(evidence.columns()) * evidence.pad();
     const int64_t cells = 2 * evidence.rows() * (evidence.columns() + 1);
@@ -150,7 +105,7 @@ void probabilities(const Evidence& evidence, const double* weights, double* out)
 }
 
 Margins margins(const Evidence& evidence, const double* direction) {
-    const Tasks tasks = tasks_of(evidence);
+    const BlockTasks tasks = tasks_of(evidence);
     const double infinity = std::numeric_limits<double>::infinity();
     std::vector<Margins> parts(tasks.count, Margins{infinity, -infinity});
     over_blocks(evidence, direction, [&](int64_t task, EvidencePass& pass, const Block& block) {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -91,6 +92,21 @@ class CurvatureMap(ABC):
     def diagonal(self) -> Floats:
         """Return its diagonal, in the shape of the weights."""
 
+    #: Whether more is known about its inverse than that of the diagonal.
+    has_inverse: bool = False
+
+    def inverse(self, more: Floats, free: NDArray[np.bool_]) -> Callable[[Floats], Floats]:
+        """Return about what its inverse does to vectors.
+
+        Parameters
+        ----------
+        more : array of the shape of the weights
+            What is added to its diagonal.
+        free : array of bool of the shape of the weights
+            Weights that move; all others are 0 in the vectors.
+        """
+        raise NotImplementedError
+
 
 class Curvature(ABC):
     """What second-order solvers ask of a loss besides."""
@@ -121,6 +137,9 @@ class Curvature(ABC):
     def curvature_map(self, weights: Floats) -> CurvatureMap:
         """Return the matrix of second derivatives as a map."""
         raise NotImplementedError
+
+    #: From so many moving weights on products with the map are cheaper than a matrix.
+    many_weights: float = math.inf
 
     def part(self, n_rows: int) -> tuple[Loss, float] | None:
         """Return the loss of about n_rows of the rows and their share; None if that is costly."""

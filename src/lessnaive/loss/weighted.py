@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from lessnaive import _core
 from lessnaive.evidence.leave_one_out import OwnEvidence
 from lessnaive.loss.base import Curvature, Lipschitz, Loss
+from lessnaive.loss.evidence_curvature import EvidenceCurvature
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.base import Operand, Work
 from lessnaive.table import Column
@@ -36,10 +37,16 @@ _FLAT = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 _MOST_WEIGHTS = 1000
 # Of larger matrices only the largest eigenvalue is found, which takes far less time than all.
 _MOST_EIGENVALUES = 300
+# With more columns that say something, matrices of their products have no room.
+_MOST_IN_GRAMS = 2000
 # Largest linear program that is solved to find a direction that separates.
 _MOST_CELLS = 5_000_000
 # Curvature can do without products of probabilities that are this share of those of a rare class.
 _NEGLIGIBLE = 1e-3
+# With so many classes and moving weights, a matrix costs more than conjugate gradients that begin
+# with the second derivatives of each class.
+_MANY_CLASSES = 32
+_MANY_WEIGHTS = 300
 
 
 def gather_evidence(
@@ -243,10 +250,26 @@ class WeightedEvidenceLoss(Loss, Curvature):
         return out
 
     @property
-    def has_path(self) -> bool:
-        """Whether the core minimizes this loss along paths of penalties."""
+    def has_curvature_map(self) -> bool:  # type: ignore[override]
+        """Whether this is the log loss of weights by class, and the rows are here."""
         by_class = not (self.squared or self.shared)
         return by_class and isinstance(self.evidence, _core.Evidence)
+
+    def curvature_map(self, weights: Floats) -> EvidenceCurvature:
+        """Return the Hessian as a map, which takes as long as the gradient."""
+        assert isinstance(self.evidence, _core.Evidence)
+        return EvidenceCurvature(self.evidence, self.by_class(weights))
+
+    @property
+    def many_weights(self) -> float:  # type: ignore[override]
+        """From so many on the map is cheaper: of many classes, which hardly meet in a row."""
+        many = self.has_curvature_map and self.evidence.classes >= _MANY_CLASSES
+        return _MANY_WEIGHTS if many else np.inf
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the core minimizes this loss along paths of penalties."""
+        return self.has_curvature_map
 
     def path(self, target: float, enough: int) -> _core.EvidencePath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -277,6 +300,8 @@ class WeightedEvidenceLoss(Loss, Curvature):
         matrices of all classes up, and Lemma 1 takes the sum of the norms of all classes.
         """
         useful = len(self.evidence.useful)  # all others add nothing but zeros
+        if self.has_curvature_map and useful > _MOST_IN_GRAMS:
+            return self._lipschitz_by_products()
         grams = np.zeros((self.evidence.classes, useful, useful))
         lemma1 = self.evidence.grams(grams)
         if self.shared:
@@ -284,6 +309,22 @@ class WeightedEvidenceLoss(Loss, Curvature):
                 float(np.trace(grams, axis1=1, axis2=2).sum()), 0.5 * _largest(grams.sum(axis=0))
             )
         return Lipschitz(lemma1, 0.5 * max(_largest(gram) for gram in grams))
+
+    def _lipschitz_by_products(self) -> Lipschitz:
+        """Return the same where the matrices would have no room."""
+        evidence, shape = self.evidence, self.shape
+        assert isinstance(evidence, _core.Evidence)
+        out = np.empty(shape)
+
+        def product(vector: Floats) -> Floats:
+            evidence.gram_products(np.ascontiguousarray(vector.reshape(shape)), out)
+            return out.ravel()
+
+        size = int(np.prod(shape))
+        lemma1 = evidence.largest_norms()
+        grams = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        found = _largest_by_products(grams)
+        return Lipschitz(lemma1, 0.5 * (lemma1 if found is None else found))
 
     def separates(self, direction: Floats) -> bool:
         """Whether no row ever loses by moving the weights in a direction, and some row gains."""
@@ -349,9 +390,15 @@ def _largest(matrix: Floats) -> float:
     """Return the largest eigenvalue of a matrix without negative ones."""
     if len(matrix) <= _MOST_EIGENVALUES:
         return float(np.linalg.eigvalsh(matrix)[-1]) if matrix.size else 0.0
+    found = _largest_by_products(matrix)
+    return float(np.linalg.eigvalsh(matrix)[-1]) if found is None else found
+
+
+def _largest_by_products(matrix: Floats | LinearOperator) -> float | None:
+    """Return the same by products with vectors; None if these do not lead to it."""
+    start = np.ones(matrix.shape[0])
     try:
-        start = np.ones(len(matrix))
         found = eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)
     except ArpackNoConvergence:
-        return float(np.linalg.eigvalsh(matrix)[-1])
+        return None
     return float(found[0])

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lessnaive import _core
 from lessnaive.exceptions import warn_caller
 from lessnaive.loss import Loss
+from lessnaive.loss.base import Curvature
 from lessnaive.models.base import ScorecardClassifier
 from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.plain import Node
@@ -108,7 +109,8 @@ def choose_solver(solver: str | Solver, loss: Loss, penalty: Penalty) -> Solver:
     if solver != "auto":
         return SOLVERS[solver]()
     # Without absolute values all weights move, and products are cheaper than a large matrix.
-    many = penalty.is_differentiable and int(np.prod(loss.shape)) > _MANY
+    quick = isinstance(loss, Curvature) and loss.has_main_curvature
+    many = penalty.is_differentiable and int(np.prod(loss.shape)) > _MANY and not quick
     for kind in (NewtonCG, ProxNewton) if many else (ProxNewton, NewtonCG):
         newton = kind()
         if newton.refusal(loss, penalty) is None:

@@ -131,6 +131,12 @@ class _Penalized:
     def multiply(self, vector: Floats) -> Floats:
         return self._map.multiply(vector) + self._square * vector
 
+    def inverse(self, free: NDArray[np.bool_]) -> Callable[[Floats], Floats]:
+        """Return about what the inverse for the free weights does to vectors."""
+        if self._map.has_inverse:
+            return self._map.inverse(self._square, free)
+        return lambda vector: vector / self.scale
+
 
 def _kink(penalty: ElasticNet, like: Floats) -> Floats:
     return penalty.l1 * np.broadcast_to(penalty.factor, like.shape)
@@ -158,7 +164,8 @@ def _newton_step(
     """Solve for the step of the free weights until the largest slope left is small enough."""
     step = np.zeros_like(slope)
     left = np.where(free, -slope, 0.0)
-    scaled = left / curvature.scale
+    inverse = curvature.inverse(free)
+    scaled = inverse(left)
     direction = scaled.copy()
     strength = float(np.vdot(left, scaled))
     for _ in range(_MOST_PRODUCTS):
@@ -173,7 +180,7 @@ def _newton_step(
         length = strength / bend
         step += length * direction
         left -= length * product
-        scaled = left / curvature.scale
+        scaled = inverse(left)
         before, strength = strength, float(np.vdot(left, scaled))
         direction = scaled + (strength / before) * direction
     return step

@@ -77,8 +77,9 @@ class ProxNewton(Solver):
         Whether to begin with a part of the rows of large tables, and to estimate their curvature
         from one.
     max_weights : int, default=3000
-        Most weights for which a matrix of second derivatives is made. Where more move, of a loss
-        that knows products with its second derivatives, :class:`NewtonCG` goes on.
+        Most weights for which a matrix of second derivatives is made. Where more move, or a matrix
+        costs more than it helps (as with many classes), of a loss that knows products with its
+        second derivatives, :class:`NewtonCG` goes on.
     keep_weights : bool, default=False
         Whether the history keeps the iterates.
     callback : callable, optional
@@ -134,7 +135,7 @@ class ProxNewton(Solver):
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * ending.threshold(point), share * point.residual)
             chosen = _moving(penalty, point)
-            if len(chosen) > self._room(loss):
+            if len(chosen) > self._room(loss) or len(chosen) >= loss.many_weights:
                 return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
