@@ -95,11 +95,12 @@ double curvature_of_part_binding(const LinearRows& part, int64_t whole, int64_t 
     return curvature_of_part(part, whole, first, coefficients.data(), enough, places, out.data());
 }
 
-void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients) {
+void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients,
+                    bool cautious) {
     require_coefficients(rows, coefficients);
     Memory().read(coefficients).require_apart();
     const Released release;
-    new (self) LinearCurvature(rows, coefficients.data());
+    new (self) LinearCurvature(rows, coefficients.data(), cautious);
 }
 
 void multiply_binding(const LinearCurvature& curvature, const Matrix& vector, Table out) {
@@ -167,6 +168,7 @@ void bind_linear(nb::module_& m) {
         .def_prop_ro("classes", &LinearRows::classes)
         .def_prop_ro("outputs", &LinearRows::outputs)
         .def_prop_ro("coefficients", &LinearRows::coefficients)
+        .def_prop_ro("entries", &LinearRows::entries)
         .def_prop_ro("total_weight", &LinearRows::total_weight)
         .def_prop_ro("nbytes", &LinearRows::bytes)
         .def("loss", &loss_binding, array_arg("coefficients"), array_or_none("gradient"),
@@ -186,7 +188,9 @@ void bind_linear(nb::module_& m) {
     nb::class_<LinearCurvature>(m, "LinearCurvature",
                                 "The Hessian of the loss of a linear model, as a map.")
         .def("__init__", &make_curvature, nb::arg("rows"), array_arg("coefficients"),
-             nb::keep_alive<1, 2>())
+             nb::arg("cautious") = false, nb::keep_alive<1, 2>(),
+             "At some coefficients; a cautious one is that of a parabola above the loss, or with "
+             "more than two classes about so.")
         .def_prop_ro("nbytes", &LinearCurvature::bytes)
         .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
              "Fill out with the product with a vector, both outputs x coefficients.")

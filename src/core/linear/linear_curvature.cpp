@@ -183,7 +183,7 @@ double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
                          const double* coefficients, int64_t enough,
                          const std::vector<int64_t>& chosen, double* out) {
     const int64_t size = static_cast<int64_t>(chosen.size());
-    const Tasks tasks = tasks_of(part.rows(), size * size);
+    const Tasks tasks = tasks_of(part.rows(), size * size, linear::kForMatrices);
     const std::vector<Chosen> parts_of =
         by_output(part, LinearPass(part).numbers(), LinearPass(part).coded(), chosen);
     std::vector<double> sums(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
@@ -227,14 +227,18 @@ void curvature(const LinearRows& rows, const double* coefficients, int64_t enoug
     for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= factor;
 }
 
-LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients) : rows_(rows) {
+LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients, bool cautious)
+    : rows_(rows) {
     const Tasks tasks = tasks_of(rows.rows(), 1);
     probabilities_.resize(tasks.blocks * rows.outputs() * kBlock);
     parallel_for(tasks.count, rows.rows() * (rows.coefficients() + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(rows_);
         tasks.visit(task, [&](int64_t place) {
             pass.score(place, coefficients);
-            pass.probabilities();
+            if (cautious)
+                pass.cautious_probabilities();
+            else
+                pass.probabilities();
             std::copy_n(pass.scores(0), rows_.outputs() * kBlock,
                         probabilities_.data() + place * rows_.outputs() * kBlock);
         });

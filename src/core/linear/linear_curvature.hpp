@@ -22,11 +22,13 @@ double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
                          const std::vector<int64_t>& chosen, double* out);
 
 // The Hessian by all coefficients as a map: nothing is squared, so that its cost is that of the
-// gradient. It keeps the probabilities, rows x outputs.
+// gradient. It keeps the probabilities, rows x outputs. A cautious one is that of a parabola above
+// the loss (with more than two classes about so): far from the minimum, where rows are sure of a
+// wrong class, there is hardly any curvature, and a step by it would be far too long.
 class LinearCurvature {
   public:
     // The rows must live as long as this.
-    LinearCurvature(const LinearRows& rows, const double* coefficients);
+    LinearCurvature(const LinearRows& rows, const double* coefficients, bool cautious);
     LinearCurvature(const LinearCurvature&) = delete;
     LinearCurvature& operator=(const LinearCurvature&) = delete;
 

@@ -31,6 +31,8 @@ class LinearRows {
     int outputs() const { return classes_ == 2 ? 1 : classes_; }
     // Intercept, numbers, codes.
     int64_t coefficients() const { return coefficients_; }
+    // Those that a row has a part in.
+    int64_t entries() const { return 1 + numbers_ + static_cast<int64_t>(coded_.size()); }
     double total_weight() const { return total_weight_; }
     int64_t bytes() const;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 
 # Number of places where the loss is remembered.
 _REMEMBERED = 4
+# So many times as many coefficients as a row has a part in are many.
+_SPARSE = 20
 # With more coordinates the largest eigenvalue of their Hessian is bounded by its trace.
 _MOST_EIGENVALUES = 3000
 
@@ -50,10 +53,14 @@ class LinearLoss(Loss, Curvature):
         self.coordinates = coordinates
         self.adjoint = csr_array(coordinates.T)
         self.adjoint.sort_indices()
-        self.adjoint_squared = self.adjoint.power(2)
+        squares = self.adjoint.data**2
+        self.adjoint_squared = csr_array(
+            (squares, self.adjoint.indices, self.adjoint.indptr), shape=self.adjoint.shape
+        )
         self.target = target
         self.shape = target.shape
         self.n_rows = rows.rows
+        self.is_sparse = rows.coefficients > _SPARSE * rows.entries
         self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:
@@ -71,7 +78,7 @@ class LinearLoss(Loss, Curvature):
 
         Solvers begin where others have looked already, so the last places are remembered.
         """
-        place = weights.tobytes()
+        place = blake2b(np.ascontiguousarray(weights)).digest()
         if place not in self._looks:
             if len(self._looks) == _REMEMBERED:
                 del self._looks[next(iter(self._looks))]
@@ -91,9 +98,9 @@ class LinearLoss(Loss, Curvature):
         """Return the Hessian by the chosen coordinates, of rows at even distances."""
         return self._hessian(self.coefficients(weights), chosen, n_rows)
 
-    def curvature_map(self, weights: Floats) -> CurvatureMap:
+    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> CurvatureMap:
         """Return the Hessian as a map, which takes as long as the gradient."""
-        return _LinearCurvature(self, weights)
+        return _LinearCurvature(self, weights, cautious)
 
     def path(self, factor: Floats, start: Floats) -> _core.LinearPath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -161,13 +168,13 @@ class LinearLoss(Loss, Curvature):
 class _LinearCurvature(CurvatureMap):
     """The Hessian of a linear loss at some weights."""
 
-    def __init__(self, loss: LinearLoss, weights: Floats) -> None:
+    def __init__(self, loss: LinearLoss, weights: Floats, cautious: bool) -> None:
         self._loss = loss
         self._coefficients = loss.coefficients(weights)
         self._map = (
-            _core.LinearCurvature(loss.rows, self._coefficients)
+            _core.LinearCurvature(loss.rows, self._coefficients, cautious)
             if isinstance(loss.rows, _core.LinearRows)
-            else loss.rows.curvature_map(self._coefficients)
+            else loss.rows.curvature_map(self._coefficients, cautious)
         )
 
     def multiply(self, vector: Floats) -> Floats:
