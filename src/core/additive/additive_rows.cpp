@@ -14,7 +14,10 @@ namespace {
 
 constexpr int kRows = 256;
 constexpr int64_t kMostTasks = 32;
-constexpr int64_t kMostBytes = int64_t{1} << 27;
+// Bytes of the sums of all tasks: so many for each row, within these bounds. It would take longer to
+// add up many long vectors than to look at the rows.
+constexpr int64_t kBytesPerRow = 16;
+constexpr int64_t kFewestBytes = int64_t{1} << 21, kMostBytes = int64_t{1} << 27;
 
 // Calls visit(codes) with the codes of a block as an array of their type.
 template <class Visitor>
@@ -311,7 +314,8 @@ void AdditiveRows::row_entries(int64_t row, int64_t* places, double* factors) co
 template <class Number, class Work>
 void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const {
     const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(Number));
-    const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
+    const int64_t room = std::clamp(kBytesPerRow * rows_, kFewestBytes, kMostBytes);
+    const int64_t most = std::clamp<int64_t>(room / bytes, 1, kMostTasks);
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t each = std::max<int64_t>(8, (pieces + most - 1) / most);
     const int64_t tasks = (pieces + each - 1) / each;

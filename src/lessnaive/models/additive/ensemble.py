@@ -134,6 +134,10 @@ class _Judge:
         self.fold_of = fold_of[self.rows]
         self.n_folds = len(folds)
 
+    def held_out(self, scores: Floats) -> Floats:
+        """Return the scores of the held-out rows."""
+        return scores if len(self.rows) == len(scores) else scores[self.rows]
+
     def loss(self, scores: Floats) -> float:
         """Return the mean log-loss of scores of the held-out rows."""
         losses = log_losses(scores, self.labels)
@@ -170,7 +174,7 @@ def fit_ensemble(
     weights, with_pairs, judge = np.array(shares), None, None
     if folds:
         judge = _Judge(some, folds)
-        held_out = [member.held_out[judge.rows] for member in chosen]
+        held_out = [judge.held_out(member.held_out) for member in chosen]
         weights, honest = judge.stack(held_out, shares)
         together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
         curves = next((member for member in chosen if member.member.name == "bends"), None)
