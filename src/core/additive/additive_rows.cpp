@@ -19,6 +19,10 @@ constexpr int64_t kMostTasks = 32;
 constexpr int64_t kBytesPerRow = 16;
 constexpr int64_t kFewestBytes = int64_t{1} << 21, kMostBytes = int64_t{1} << 27;
 
+// Rows that are looked at together: up to kRows, as many as a cache holds until they are looked at
+// for the second time.
+constexpr int64_t kCacheBytes = int64_t{1} << 19, kFewestRows = 8;
+
 // Calls visit(codes) with the codes of a block as an array of their type.
 template <class Visitor>
 void with_codes(const AdditiveBlock& block, int64_t first, Visitor&& visit) {
@@ -319,6 +323,7 @@ void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const 
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t each = std::max<int64_t>(8, (pieces + most - 1) / most);
     const int64_t tasks = (pieces + each - 1) / each;
+    const int64_t together = std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, cells_.bytes()), kFewestRows, kRows);
     std::vector<std::vector<Number>> parts(tasks > 1 ? tasks - 1 : 0);
     std::fill_n(out, size, Number{0});
     parallel_for(tasks, cells(), [&](int64_t t) {
@@ -327,10 +332,9 @@ void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const 
             parts[t - 1].assign(size, Number{0});
             own = parts[t - 1].data();
         }
-        for (int64_t piece = t * each; piece < std::min(pieces, (t + 1) * each); ++piece) {
-            const int64_t first = piece * kRows;
-            work(own, first, static_cast<int>(std::min<int64_t>(kRows, rows_ - first)));
-        }
+        const int64_t end = std::min(rows_, (t + 1) * each * kRows);
+        for (int64_t first = t * each * kRows; first < end; first += together)
+            work(own, first, static_cast<int>(std::min(together, end - first)));
     });
     for (const std::vector<Number>& part : parts)
         for (int64_t i = 0; i < size; ++i) out[i] += part[i];

@@ -69,6 +69,11 @@ class Numbers:
         up_to, last = self._ordered[1], np.flatnonzero(self._last())
         return last + 1.0 if up_to is None else up_to[last]
 
+    @cached_property
+    def cuts(self) -> dict[int, Floats]:
+        """Cuts between bins that were worked out, by the number of these."""
+        return {}
+
     @property
     def has_gaps(self) -> bool:
         """Whether a value is missing."""
