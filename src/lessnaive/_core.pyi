@@ -238,6 +238,7 @@ class LinearRows:
         enough: int,
         chosen: NDArray[np.int64],
         out: NDArray[np.float64],
+        negligible: float = ...,
     ) -> None: ...
     def curvature_of_part(
         self,

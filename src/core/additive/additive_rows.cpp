@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kRows = 256;
 constexpr int64_t kMostTasks = 32;
-// Bytes of the sums of all tasks: so many for each row, within these bounds. It would take longer to
-// add up many long vectors than to look at the rows.
+// Bytes of the sums of all tasks: so many for each row, within these bounds. It would take longer
+// to add up many long vectors than to look at the rows.
 constexpr int64_t kBytesPerRow = 16;
 constexpr int64_t kFewestBytes = int64_t{1} << 21, kMostBytes = int64_t{1} << 27;
 
@@ -323,7 +323,8 @@ void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const 
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t each = std::max<int64_t>(8, (pieces + most - 1) / most);
     const int64_t tasks = (pieces + each - 1) / each;
-    const int64_t together = std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, cells_.bytes()), kFewestRows, kRows);
+    const int64_t together =
+        std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, cells_.bytes()), kFewestRows, kRows);
     std::vector<std::vector<Number>> parts(tasks > 1 ? tasks - 1 : 0);
     std::fill_n(out, size, Number{0});
     parallel_for(tasks, cells(), [&](int64_t t) {

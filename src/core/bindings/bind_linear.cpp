@@ -71,14 +71,15 @@ std::vector<int64_t> chosen_of(const LinearRows& rows, const Integers& chosen) {
 }
 
 void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
-                       const Integers& chosen, Table out) {
+                       const Integers& chosen, Table out, double negligible) {
     require_coefficients(rows, coefficients);
     require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
     require(enough > 0, "no rows to look at");
+    require(negligible >= 0, "what is negligible cannot be negative");
     const std::vector<int64_t> places = chosen_of(rows, chosen);
     Memory().fill(out).read(coefficients).read(chosen).require_apart();
     const Released release;
-    curvature(rows, coefficients.data(), enough, places, out.data());
+    curvature(rows, coefficients.data(), enough, places, out.data(), negligible);
 }
 
 double curvature_of_part_binding(const LinearRows& part, int64_t whole, int64_t first,
@@ -175,9 +176,10 @@ void bind_linear(nb::module_& m) {
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
              "codes); fills its gradient unless None.")
         .def("curvature", &curvature_binding, array_arg("coefficients"), nb::arg("enough"),
-             array_arg("chosen"), array_arg("out"),
+             array_arg("chosen"), array_arg("out"), nb::arg("negligible") = 0.0,
              "Fill out with the Hessian by the chosen coefficients, whose places are in ascending "
-             "order, of so many rows or more at even distances.")
+             "order, of so many rows or more at even distances; without rows between two classes "
+             "the product of whose probabilities is at most so large a share of the rarer class.")
         .def("curvature_of_part", &curvature_of_part_binding, nb::arg("whole"), nb::arg("first"),
              array_arg("coefficients"), nb::arg("enough"), array_arg("chosen"), array_arg("out"),
              "The same, not scaled up, from those of the rows that the whole table would look at, "

@@ -34,6 +34,8 @@ class LinearRows {
     // Those that a row has a part in.
     int64_t entries() const { return 1 + numbers_ + static_cast<int64_t>(coded_.size()); }
     double total_weight() const { return total_weight_; }
+    // Of the weight, for each class.
+    std::vector<double> shares() const;
     int64_t bytes() const;
 
     // The negative log-likelihood at coefficients (outputs, coefficients), and its gradient unless

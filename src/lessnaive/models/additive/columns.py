@@ -67,7 +67,7 @@ class Numbers:
     def weight_up_to(self) -> Floats:
         """The weight of all values up to each of the different ones."""
         up_to, last = self._ordered[1], np.flatnonzero(self._last())
-        return last + 1.0 if up_to is None else up_to[last]
+        return np.asarray(last + 1.0 if up_to is None else up_to[last], dtype=np.float64)
 
     @cached_property
     def cuts(self) -> dict[int, Floats]:
