@@ -96,22 +96,9 @@ class NewtonCG(Solver):
         # Nobody has chosen a start of equal weights: it may be far away.
         cautious = bool((point.weights == point.weights.flat[0]).all())
         while not stopping.reached(point) and n_iter < stopping.max_iter:
-            slope = penalty.subgradient(point.weights, point.gradient)
-            orthant = _orthant(penalty, point.weights, slope)
-            curvature = _Penalized(loss, penalty, point.weights, cautious=cautious)
             share = min(_LOOSE, np.sqrt(point.residual / first))
             enough = max(share * point.residual, 0.1 * stopping.threshold(point))
-            free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
-            step = _newton_step(
-                curvature, slope, free & ~_held(penalty, point.weights, slope), enough
-            )
-            # A weight that leaves its target does so downhill.
-            leaves = (point.weights == penalty.target) & (_kink(penalty, slope) > 0)
-            step[leaves & (step * slope >= 0)] = 0.0
-            following, length = _search(loss, penalty, point, slope, step, orthant)
-            if following is None:  # the slope itself, by the curvature of each weight
-                step = -slope / curvature.scale
-                following, length = _search(loss, penalty, point, slope, step, orthant)
+            following, length = _next(loss, penalty, point, enough, cautious=cautious)
             n_iter += 1
             if following is None:
                 stalled = True
@@ -122,6 +109,26 @@ class NewtonCG(Solver):
             point = following
             self._note(history, point, length)
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
+
+
+def _next(
+    loss: Loss, penalty: ElasticNet, point: Point, enough: float, *, cautious: bool
+) -> tuple[Point | None, float]:
+    """Take a step, and say how long it was; the system is solved until the slope is so small."""
+    assert isinstance(loss, Curvature)
+    slope = penalty.subgradient(point.weights, point.gradient)
+    orthant = _orthant(penalty, point.weights, slope)
+    curvature = _Penalized(loss, penalty, point.weights, cautious=cautious)
+    free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
+    step = _newton_step(curvature, slope, free & ~_held(penalty, point.weights, slope), enough)
+    # A weight that leaves its target does so downhill.
+    leaves = (point.weights == penalty.target) & (_kink(penalty, slope) > 0)
+    step[leaves & (step * slope >= 0)] = 0.0
+    following, length = _search(loss, penalty, point, slope, step, orthant)
+    if following is None:  # the slope itself, by the curvature of each weight
+        step = -slope / curvature.scale
+        following, length = _search(loss, penalty, point, slope, step, orthant)
+    return following, length
 
 
 class _Penalized:
