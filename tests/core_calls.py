@@ -701,12 +701,14 @@ def _(core: Any) -> Arguments:
         "enough": positive(ROWS),
         "chosen": Read(chosen, (*wrong, beyond)),
         "out": Filled(np.zeros((4, 4))),
+        "negligible": penalty(),
     }
 
 
 @call("LinearRows.curvature_of_part")
 def _(core: Any) -> Arguments:
     of_whole = CALLS["LinearRows.curvature"](core)
+    del of_whole["negligible"]
     return {
         "self": of_whole.pop("self"),
         "whole": Whole(ROWS, (0, -1, ROWS - 1)),
@@ -722,7 +724,11 @@ def linear_curvature(core: Any) -> Any:
 
 @call("LinearCurvature.__init__")
 def _(core: Any) -> Arguments:
-    return {"rows": Instance(linear_rows(core)), "coefficients": coefficients()}
+    return {
+        "rows": Instance(linear_rows(core)),
+        "coefficients": coefficients(),
+        "cautious": Flag(True),
+    }
 
 
 @call("LinearCurvature.multiply")

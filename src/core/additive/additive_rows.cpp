@@ -14,7 +14,14 @@ namespace {
 
 constexpr int kRows = 256;
 constexpr int64_t kMostTasks = 32;
-constexpr int64_t kMostBytes = int64_t{1} << 27;
+// Bytes of the sums of all tasks: so many for each row, within these bounds. It would take longer
+// to add up many long vectors than to look at the rows.
+constexpr int64_t kBytesPerRow = 16;
+constexpr int64_t kFewestBytes = int64_t{1} << 21, kMostBytes = int64_t{1} << 27;
+
+// Rows that are looked at together: up to kRows, as many as a cache holds until they are looked at
+// for the second time.
+constexpr int64_t kCacheBytes = int64_t{1} << 19, kFewestRows = 8;
 
 // Calls visit(codes) with the codes of a block as an array of their type.
 template <class Visitor>
@@ -311,10 +318,13 @@ void AdditiveRows::row_entries(int64_t row, int64_t* places, double* factors) co
 template <class Number, class Work>
 void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const {
     const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(Number));
-    const int64_t most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostTasks);
+    const int64_t room = std::clamp(kBytesPerRow * rows_, kFewestBytes, kMostBytes);
+    const int64_t most = std::clamp<int64_t>(room / bytes, 1, kMostTasks);
     const int64_t pieces = (rows_ + kRows - 1) / kRows;
     const int64_t each = std::max<int64_t>(8, (pieces + most - 1) / most);
     const int64_t tasks = (pieces + each - 1) / each;
+    const int64_t together =
+        std::clamp<int64_t>(kCacheBytes / std::max<int64_t>(1, cells_.bytes()), kFewestRows, kRows);
     std::vector<std::vector<Number>> parts(tasks > 1 ? tasks - 1 : 0);
     std::fill_n(out, size, Number{0});
     parallel_for(tasks, cells(), [&](int64_t t) {
@@ -323,10 +333,9 @@ void AdditiveRows::over_rows(int64_t size, Number* out, const Work& work) const 
             parts[t - 1].assign(size, Number{0});
             own = parts[t - 1].data();
         }
-        for (int64_t piece = t * each; piece < std::min(pieces, (t + 1) * each); ++piece) {
-            const int64_t first = piece * kRows;
-            work(own, first, static_cast<int>(std::min<int64_t>(kRows, rows_ - first)));
-        }
+        const int64_t end = std::min(rows_, (t + 1) * each * kRows);
+        for (int64_t first = t * each * kRows; first < end; first += together)
+            work(own, first, static_cast<int>(std::min(together, end - first)));
     });
     for (const std::vector<Number>& part : parts)
         for (int64_t i = 0; i < size; ++i) out[i] += part[i];

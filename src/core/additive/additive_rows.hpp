@@ -34,6 +34,11 @@ struct AdditiveCells {
 
     int places() const { return coded + hats; }
     int numbers() const { return hats + lines; }
+    // Of one row.
+    int64_t bytes() const {
+        const int64_t place = wide.empty() ? sizeof(uint16_t) : sizeof(uint32_t);
+        return places() * place + numbers() * static_cast<int64_t>(sizeof(double));
+    }
 };
 
 // Searches over no more rows than this take the same course whether a row counts twice or is there

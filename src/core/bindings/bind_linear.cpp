@@ -71,14 +71,15 @@ std::vector<int64_t> chosen_of(const LinearRows& rows, const Integers& chosen) {
 }
 
 void curvature_binding(const LinearRows& rows, const Matrix& coefficients, int64_t enough,
-                       const Integers& chosen, Table out) {
+                       const Integers& chosen, Table out, double negligible) {
     require_coefficients(rows, coefficients);
     require(has_shape(out, {length(chosen), length(chosen)}), "out has the wrong shape");
     require(enough > 0, "no rows to look at");
+    require(negligible >= 0, "what is negligible cannot be negative");
     const std::vector<int64_t> places = chosen_of(rows, chosen);
     Memory().fill(out).read(coefficients).read(chosen).require_apart();
     const Released release;
-    curvature(rows, coefficients.data(), enough, places, out.data());
+    curvature(rows, coefficients.data(), enough, places, out.data(), negligible);
 }
 
 double curvature_of_part_binding(const LinearRows& part, int64_t whole, int64_t first,
@@ -95,11 +96,12 @@ double curvature_of_part_binding(const LinearRows& part, int64_t whole, int64_t 
     return curvature_of_part(part, whole, first, coefficients.data(), enough, places, out.data());
 }
 
-void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients) {
+void make_curvature(LinearCurvature* self, const LinearRows& rows, const Matrix& coefficients,
+                    bool cautious) {
     require_coefficients(rows, coefficients);
     Memory().read(coefficients).require_apart();
     const Released release;
-    new (self) LinearCurvature(rows, coefficients.data());
+    new (self) LinearCurvature(rows, coefficients.data(), cautious);
 }
 
 void multiply_binding(const LinearCurvature& curvature, const Matrix& vector, Table out) {
@@ -167,15 +169,17 @@ void bind_linear(nb::module_& m) {
         .def_prop_ro("classes", &LinearRows::classes)
         .def_prop_ro("outputs", &LinearRows::outputs)
         .def_prop_ro("coefficients", &LinearRows::coefficients)
+        .def_prop_ro("entries", &LinearRows::entries)
         .def_prop_ro("total_weight", &LinearRows::total_weight)
         .def_prop_ro("nbytes", &LinearRows::bytes)
         .def("loss", &loss_binding, array_arg("coefficients"), array_or_none("gradient"),
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "
              "codes); fills its gradient unless None.")
         .def("curvature", &curvature_binding, array_arg("coefficients"), nb::arg("enough"),
-             array_arg("chosen"), array_arg("out"),
+             array_arg("chosen"), array_arg("out"), nb::arg("negligible") = 0.0,
              "Fill out with the Hessian by the chosen coefficients, whose places are in ascending "
-             "order, of so many rows or more at even distances.")
+             "order, of so many rows or more at even distances; without rows between two classes "
+             "the product of whose probabilities is at most so large a share of the rarer class.")
         .def("curvature_of_part", &curvature_of_part_binding, nb::arg("whole"), nb::arg("first"),
              array_arg("coefficients"), nb::arg("enough"), array_arg("chosen"), array_arg("out"),
              "The same, not scaled up, from those of the rows that the whole table would look at, "
@@ -186,7 +190,9 @@ void bind_linear(nb::module_& m) {
     nb::class_<LinearCurvature>(m, "LinearCurvature",
                                 "The Hessian of the loss of a linear model, as a map.")
         .def("__init__", &make_curvature, nb::arg("rows"), array_arg("coefficients"),
-             nb::keep_alive<1, 2>())
+             nb::arg("cautious") = false, nb::keep_alive<1, 2>(),
+             "At some coefficients; a cautious one is that of a parabola above the loss, or with "
+             "more than two classes about so.")
         .def_prop_ro("nbytes", &LinearCurvature::bytes)
         .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
              "Fill out with the product with a vector, both outputs x coefficients.")

@@ -1,6 +1,7 @@
 #include "linear/linear_curvature.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/dots.hpp"
 #include "base/parallel.hpp"
@@ -124,7 +125,46 @@ class Products {
             }
     }
 
+    // The same for a few rows of the block, with these weights.
+    void add_few(int o, int u, const std::vector<uint8_t>& places, const std::vector<double>& q,
+                 bool half, double* out) {
+        const Chosen &left = chosen_[o], &right = chosen_[u];
+        double* block = out + left.first * size_ + right.first;
+        const size_t length = (places.size() + 3) / 4 * 4;  // as inner products take them
+        gather(left, places, length, scaled_, left_);
+        gather(right, places, length, few_, right_);
+        for (size_t j = 0; j < left_.size(); ++j)
+            for (size_t t = 0; t < places.size(); ++t) scaled_[j * length + t] *= q[t];
+        add_dots(left_.data(), left_.size(), right_.data(), right_.size(), static_cast<int>(length),
+                 half, block, size_);
+        const Slots &rows = slots_[o], &columns = slots_[u];
+        for (size_t t = 0; t < places.size(); ++t) {
+            const int k = places[t];
+            for (int32_t e = columns.starts[k]; e < columns.starts[k + 1]; ++e)
+                for (size_t j = 0; j < left_.size(); ++j)
+                    block[static_cast<int64_t>(j) * size_ + columns.slots[e]] += left_[j][t];
+            for (int32_t e = rows.starts[k]; e < rows.starts[k + 1]; ++e) {
+                double* row = block + rows.slots[e] * size_;
+                for (size_t j = 0; j < right_.size() && !half; ++j) row[j] += q[t] * right_[j][t];
+                for (int32_t f = half ? e : columns.starts[k]; f < columns.starts[k + 1]; ++f)
+                    row[columns.slots[f]] += q[t];
+            }
+        }
+    }
+
   private:
+    // The intercept and the numbers of a few rows, with zeros behind them.
+    void gather(const Chosen& own, const std::vector<uint8_t>& places, size_t length,
+                std::vector<double>& to, std::vector<const double*>& out) const {
+        list(own, out);
+        to.assign(out.size() * length, 0.0);
+        for (size_t j = 0; j < out.size(); ++j) {
+            double* column = to.data() + j * length;
+            for (size_t t = 0; t < places.size(); ++t) column[t] = out[j][places[t]];
+            out[j] = column;
+        }
+    }
+
     // The intercept and the numbers.
     void list(const Chosen& own, std::vector<const double*>& out) const {
         out.clear();
@@ -136,10 +176,52 @@ class Products {
     int64_t size_;
     const LinearPass* pass_ = nullptr;
     std::vector<Slots> slots_;
-    std::vector<double> ones_, scaled_;
+    std::vector<double> ones_, scaled_, few_;
     double scaled_one_[kBlock];
     std::vector<const double*> left_, right_;
 };
+
+// The rows of a block that count between two outputs: those in which the product of their
+// probabilities is more than what is negligible for either.
+class Likely {
+  public:
+    explicit Likely(std::vector<double> negligible)
+        : negligible_(std::move(negligible)), rows_(negligible_.size()) {}
+
+    std::vector<uint8_t> places;
+    std::vector<double> q;  // second derivatives by the scores of the two
+
+    void read(const LinearPass& pass) {
+        for (size_t o = 0; o < rows_.size(); ++o) {
+            rows_[o].clear();
+            for (int k = 0; k < kBlock; ++k)
+                if (pass.scores(static_cast<int>(o))[k] > negligible_[o])
+                    rows_[o].push_back(static_cast<uint8_t>(k));
+        }
+    }
+
+    // Whether they are few enough for a look at each.
+    bool find(const LinearPass& pass, int o, int u, const double* weights) {
+        places.clear();
+        q.clear();
+        const double negligible = std::min(negligible_[o], negligible_[u]);
+        const double *left = pass.scores(o), *right = pass.scores(u);
+        for (uint8_t k : rows_[negligible_[o] < negligible_[u] ? o : u]) {
+            const double product = left[k] * right[k];
+            if (product <= negligible || weights[k] == 0) continue;
+            places.push_back(k);
+            q.push_back(-weights[k] * product);
+        }
+        return places.size() <= kFew;
+    }
+
+  private:
+    static constexpr size_t kFew = kBlock / 2;
+    std::vector<double> negligible_;  // of each output
+    std::vector<std::vector<uint8_t>> rows_;
+};
+
+static_assert(kBlock <= 256, "places of rows in a block are bytes");
 
 int64_t stride_of(int64_t rows, int64_t enough) {
     return std::max<int64_t>(1, rows / std::max<int64_t>(enough, 1));
@@ -181,16 +263,24 @@ void mirror(const std::vector<Chosen>& chosen, int64_t size, double* out) {
 
 double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
                          const double* coefficients, int64_t enough,
-                         const std::vector<int64_t>& chosen, double* out) {
+                         const std::vector<int64_t>& chosen, double* out, double negligible) {
     const int64_t size = static_cast<int64_t>(chosen.size());
-    const Tasks tasks = tasks_of(part.rows(), size * size);
+    const Tasks tasks = tasks_of(part.rows(), size * size, linear::kForMatrices);
     const std::vector<Chosen> parts_of =
         by_output(part, LinearPass(part).numbers(), LinearPass(part).coded(), chosen);
     std::vector<double> sums(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
+    // Whether two outputs have the same coefficients among the chosen ones.
+    std::vector<char> same;
+    for (const Chosen& o : parts_of)
+        for (const Chosen& u : parts_of) same.push_back(o.places == u.places);
+    std::vector<double> least;
+    if (negligible > 0 && part.outputs() > 1) least = part.shares();
+    for (double& each : least) each *= negligible;
     const BlockSample sample{stride_of(whole, enough), first};
     parallel_for(tasks.count, part.rows() * size / sample.stride, [&](int64_t task) {
         LinearPass pass(part);
         Products products(parts_of, size);
+        Likely likely(least);
         double* sum = sums.data() + task * size * size;
         double kept[kBlock];
         tasks.visit(task, [&](int64_t place) {
@@ -200,11 +290,15 @@ double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
             pass.probabilities();
             weight[task] += block::sum(kept);
             products.read(pass);
+            likely.read(pass);
             for (int o = 0; o < part.outputs(); ++o)
                 for (int u = o; u < part.outputs(); ++u) {
                     poll();
-                    const bool half = parts_of[o].places == parts_of[u].places;
-                    products.add(o, u, pass.second_derivatives(o, u, kept), half, sum);
+                    const bool half = same[o * part.outputs() + u];
+                    if (u > o && !least.empty() && likely.find(pass, o, u, kept))
+                        products.add_few(o, u, likely.places, likely.q, half, sum);
+                    else
+                        products.add(o, u, pass.second_derivatives(o, u, kept), half, sum);
                 }
         });
     });
@@ -218,23 +312,27 @@ double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
 }
 
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out) {
+               const std::vector<int64_t>& chosen, double* out, double negligible) {
     const double looked_at =
-        curvature_of_part(rows, rows.rows(), 0, coefficients, enough, chosen, out);
+        curvature_of_part(rows, rows.rows(), 0, coefficients, enough, chosen, out, negligible);
     if (stride_of(rows.rows(), enough) == 1) return;
-    if (looked_at == 0) return curvature(rows, coefficients, rows.rows(), chosen, out);
+    if (looked_at == 0) return curvature(rows, coefficients, rows.rows(), chosen, out, negligible);
     const double factor = rows.total_weight() / looked_at;
     for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= factor;
 }
 
-LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients) : rows_(rows) {
+LinearCurvature::LinearCurvature(const LinearRows& rows, const double* coefficients, bool cautious)
+    : rows_(rows) {
     const Tasks tasks = tasks_of(rows.rows(), 1);
     probabilities_.resize(tasks.blocks * rows.outputs() * kBlock);
     parallel_for(tasks.count, rows.rows() * (rows.coefficients() + 8) / kQuick, [&](int64_t task) {
         LinearPass pass(rows_);
         tasks.visit(task, [&](int64_t place) {
             pass.score(place, coefficients);
-            pass.probabilities();
+            if (cautious)
+                pass.cautious_probabilities();
+            else
+                pass.probabilities();
             std::copy_n(pass.scores(0), rows_.outputs() * kBlock,
                         probabilities_.data() + place * rows_.outputs() * kBlock);
         });

@@ -15,9 +15,13 @@ namespace linear {
 
 constexpr int kBlock = block::kRows;
 constexpr int64_t kMostTasks = 32;
-// Bytes of all tasks together: so many for each row, within these bounds.
-constexpr int64_t kBytesPerRow = 64;
-constexpr int64_t kFewestBytes = int64_t{1} << 25, kMostBytes = int64_t{1} << 27;
+// Bytes of all tasks together: so many for each row, within bounds. Of vectors less than of
+// matrices, as it would take longer to add up many long ones than to look at the rows.
+struct Room {
+    int64_t per_row, fewest, most;
+};
+constexpr Room kForMatrices{64, int64_t{1} << 25, int64_t{1} << 27};
+constexpr Room kForVectors{16, int64_t{1} << 22, int64_t{1} << 27};
 // So many cells take as long as one of those that threads are started for.
 constexpr int64_t kQuick = 4;
 
@@ -32,10 +36,10 @@ struct Tasks {
 };
 
 // `size`: numbers that each task keeps.
-inline Tasks tasks_of(int64_t rows, int64_t size) {
+inline Tasks tasks_of(int64_t rows, int64_t size, const Room& room = kForVectors) {
     const int64_t bytes = std::max<int64_t>(1, size) * static_cast<int64_t>(sizeof(double));
-    const int64_t room = std::clamp(kBytesPerRow * rows, kFewestBytes, kMostBytes);
-    const int64_t most = std::clamp<int64_t>(room / bytes, 1, kMostTasks);
+    const int64_t all = std::clamp(room.per_row * rows, room.fewest, room.most);
+    const int64_t most = std::clamp<int64_t>(all / bytes, 1, kMostTasks);
     const int64_t blocks = (rows + kBlock - 1) / kBlock;
     const int64_t each = std::max<int64_t>(8, (blocks + most - 1) / most);
     return {(blocks + each - 1) / each, each, blocks};
@@ -99,6 +103,29 @@ class LinearPass {
         return block::sum(losses);
     }
 
+    // Scores become probabilities of which the second derivatives are no smaller than those of a
+    // parabola that is above the loss wherever the scores go, with two classes, and about so with
+    // more: a row that is sure of its class and changes its mind has a curvature on the way there.
+    void cautious_probabilities() {
+        double *sum = spare_.data(), *highest = sum + linear::kBlock;
+        if (outputs_ == 1) {
+            for (int k = 0; k < linear::kBlock; ++k) {
+                const double odds = odds_of_bound(std::fabs(scores(0)[k]));
+                scores(0)[k] = odds / (1 + odds);
+            }
+            return;
+        }
+        std::copy_n(scores(0), linear::kBlock, highest);
+        for (int o = 1; o < outputs_; ++o) block::keep_larger(scores(o), highest);
+        std::fill_n(sum, linear::kBlock, 0.0);
+        for (int o = 0; o < outputs_; ++o) {
+            for (int k = 0; k < linear::kBlock; ++k)
+                scores(o)[k] = odds_of_bound(highest[k] - scores(o)[k]);
+            block::add(scores(o), sum);
+        }
+        for (int o = 0; o < outputs_; ++o) block::divide(sum, scores(o));
+    }
+
     // Scores become the probabilities of all classes; of two classes the first is in `first`.
     void all_probabilities(double* first) {
         if (outputs_ == 1)
@@ -145,6 +172,14 @@ class LinearPass {
     const std::vector<LinearRows::Codes>& coded() const { return rows_.coded_; }
 
   private:
+    // Odds r with r / (1 + r)^2 = tanh(x / 2) / 2x: the curvature of the lowest parabola above
+    // log(1 + exp(x)) that touches it at x and at -x.
+    static double odds_of_bound(double x) {
+        const double bend = x < 1e-4 ? 0.25 : std::tanh(0.5 * x) / (2 * x);
+        const double root = std::sqrt(std::max(0.0, 1 - 4 * bend));
+        return (1 - root) / (1 + root);
+    }
+
     // 1 for the rows of a class, else 0.
     const double* is_of(int c) {
         const int32_t* label = rows_.labels_.data() + place_ * linear::kBlock;

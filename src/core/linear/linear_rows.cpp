@@ -66,6 +66,13 @@ int64_t LinearRows::bytes() const {
     return out;
 }
 
+std::vector<double> LinearRows::shares() const {
+    std::vector<double> out(classes_, 0.0);
+    for (size_t i = 0; i < labels_.size(); ++i) out[labels_[i]] += weights_[i];
+    for (double& each : out) each /= total_weight_;
+    return out;
+}
+
 double LinearRows::loss(const double* coefficients, double* gradient) const {
     const int64_t size = outputs() * coefficients_;
     const Tasks tasks = tasks_of(rows_, size);

@@ -31,7 +31,11 @@ class LinearRows {
     int outputs() const { return classes_ == 2 ? 1 : classes_; }
     // Intercept, numbers, codes.
     int64_t coefficients() const { return coefficients_; }
+    // Those that a row has a part in.
+    int64_t entries() const { return 1 + numbers_ + static_cast<int64_t>(coded_.size()); }
     double total_weight() const { return total_weight_; }
+    // Of the weight, for each class.
+    std::vector<double> shares() const;
     int64_t bytes() const;
 
     // The negative log-likelihood at coefficients (outputs, coefficients), and its gradient unless

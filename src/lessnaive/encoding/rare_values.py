@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from lessnaive.encoding.binning import Binning
@@ -47,8 +49,8 @@ def pool_rare_values(
     levels, counts = statistics.observed()
     rare = counts.sum(axis=1) < least
     common = np.flatnonzero(~rare).tolist()
-    groups = [[levels[i]] for i in common]
-    groups.append([levels[i] for i in np.flatnonzero(rare).tolist()])
+    pooled = [levels[i] for i in np.flatnonzero(rare).tolist()]
+    groups = chain(([levels[i]] for i in common), [pooled])  # many, and kept by what takes them
     table = np.concatenate([counts[common], counts[rare].sum(axis=0, keepdims=True)])
     apart = use_missing and bool(statistics.missing.any())
     rest = statistics.rest if statistics.rest.any() else None

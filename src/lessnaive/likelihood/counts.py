@@ -68,7 +68,7 @@ class ValueCounts(TableStatistics, AdditiveStatistics):
         self.rest = np.zeros(n_classes)
         self._declared = len(self.levels)
         self._place: dict[Value, int] | None = None
-        self._order: list[int] | None = None
+        self._order: NDArray[np.int64] | None = None
 
     def places(self, levels: Sequence[Value]) -> NDArray[np.int64]:
         """Place of each of these values in ``levels``, -1 for new ones."""
@@ -107,9 +107,12 @@ class ValueCounts(TableStatistics, AdditiveStatistics):
             places = places.copy()
             places[new] = len(self.levels) + np.arange(len(new))
             fresh = [levels[i] for i in new.tolist()]
+            # Nobody may ask for the places of the first values again, and they need much memory.
+            self._place = self._place or None
             self.levels.extend(fresh)
             self._order = None
-            self._lookup().update(zip(fresh, places[new].tolist(), strict=True))
+            if self._place is not None:
+                self._place.update(zip(fresh, places[new].tolist(), strict=True))
             self.counts = np.concatenate([self.counts, np.zeros((len(new), len(self.missing)))])
         known = places >= 0
         self.counts[places[known]] = table[1:][known]
@@ -139,9 +142,9 @@ class ValueCounts(TableStatistics, AdditiveStatistics):
         seen = np.asarray(self.counts.any(axis=1))
         seen[: self._declared] = True
         if self._order is None:
-            self._order = _sorted_order(self.levels)
-        order = self._order if seen.all() else [i for i in self._order if seen[i]]
-        return [self.levels[i] for i in order], self.counts[order]
+            self._order = np.array(_sorted_order(self.levels), dtype=np.int64)
+        order = self._order[seen[self._order]]
+        return [self.levels[i] for i in order.tolist()], self.counts[order]
 
     def n_rare(self, least: float) -> int:
         """Return how many of the observed values have less than some weight."""

@@ -134,8 +134,16 @@ class Curvature(ABC):
     #: Whether the matrix of second derivatives is known as a map too.
     has_curvature_map: bool = False
 
-    def curvature_map(self, weights: Floats) -> CurvatureMap:
-        """Return the matrix of second derivatives as a map."""
+    #: Whether a row has a part in few of the weights, so that most second derivatives are 0: then
+    #: steps by products with them are better than by a matrix.
+    is_sparse: bool = False
+
+    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> CurvatureMap:
+        """Return the matrix of second derivatives as a map.
+
+        A cautious one is that of a parabola above the loss, or about so. Where the loss has hardly
+        any curvature, as at rows that are sure of a wrong class, a step by it is not too long.
+        """
         raise NotImplementedError
 
     #: From so many moving weights on products with the map are cheaper than a matrix.

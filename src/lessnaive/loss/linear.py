@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,11 @@ Floats = NDArray[np.float64]
 
 # Number of places where the loss is remembered.
 _REMEMBERED = 4
+# Curvature of so many outputs or more can do without products of probabilities that are this share
+# of those of a rare class.
+_MANY_OUTPUTS, _NEGLIGIBLE = 8, 1e-2
+# So many times as many coefficients as a row has a part in are many.
+_SPARSE = 20
 # With more coordinates the largest eigenvalue of their Hessian is bounded by its trace.
 _MOST_EIGENVALUES = 3000
 
@@ -50,10 +56,15 @@ class LinearLoss(Loss, Curvature):
         self.coordinates = coordinates
         self.adjoint = csr_array(coordinates.T)
         self.adjoint.sort_indices()
-        self.adjoint_squared = self.adjoint.power(2)
+        squares = self.adjoint.data**2
+        self.adjoint_squared = csr_array(
+            (squares, self.adjoint.indices, self.adjoint.indptr), shape=self.adjoint.shape
+        )
         self.target = target
         self.shape = target.shape
         self.n_rows = rows.rows
+        # What several outputs share is open but for the penalty, along which products lead slowly.
+        self.is_sparse = rows.outputs == 1 and rows.coefficients > _SPARSE * rows.entries
         self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:
@@ -71,7 +82,7 @@ class LinearLoss(Loss, Curvature):
 
         Solvers begin where others have looked already, so the last places are remembered.
         """
-        place = weights.tobytes()
+        place = blake2b(weights.ravel().data).digest()  # the weights themselves may be large
         if place not in self._looks:
             if len(self._looks) == _REMEMBERED:
                 del self._looks[next(iter(self._looks))]
@@ -91,9 +102,20 @@ class LinearLoss(Loss, Curvature):
         """Return the Hessian by the chosen coordinates, of rows at even distances."""
         return self._hessian(self.coefficients(weights), chosen, n_rows)
 
-    def curvature_map(self, weights: Floats) -> CurvatureMap:
+    @property
+    def has_main_curvature(self) -> bool:  # type: ignore[override]
+        """Whether there are many classes, and the rows are here and not in parts."""
+        return self.shape[0] >= _MANY_OUTPUTS and isinstance(self.rows, _core.LinearRows)
+
+    def main_curvature(
+        self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int
+    ) -> Floats:
+        """Return the curvature without rows between classes of which one is very unlikely."""
+        return self._hessian(self.coefficients(weights), chosen, n_rows, _NEGLIGIBLE)
+
+    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> CurvatureMap:
         """Return the Hessian as a map, which takes as long as the gradient."""
-        return _LinearCurvature(self, weights)
+        return _LinearCurvature(self, weights, cautious)
 
     def path(self, factor: Floats, start: Floats) -> _core.LinearPath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -136,7 +158,9 @@ class LinearLoss(Loss, Curvature):
             return Lipschitz(trace * 4, largest)
         return Lipschitz(trace / share, 0.5 * largest / share)
 
-    def _hessian(self, coefficients: Floats, chosen: NDArray[np.int64], n_rows: int) -> Floats:
+    def _hessian(
+        self, coefficients: Floats, chosen: NDArray[np.int64], n_rows: int, *negligible: float
+    ) -> Floats:
         """Return the Hessian by chosen coordinates, in any order."""
         n_coordinates, size = self.shape[1], self.rows.coefficients
         # The matrix from the chosen coordinates to all coefficients that they have a part in.
@@ -153,7 +177,7 @@ class LinearLoss(Loss, Curvature):
             (self.adjoint.data[entry], (column, row)), shape=(len(chosen), len(used))
         )
         inner = np.empty((len(used), len(used)))
-        self.rows.curvature(coefficients, n_rows, used.astype(np.int64), inner)
+        self.rows.curvature(coefficients, n_rows, used.astype(np.int64), inner, *negligible)
         inner = adjoint @ inner  # the matrices are large: none is kept longer than it is needed
         return np.ascontiguousarray((adjoint @ inner.T).T)
 
@@ -161,13 +185,13 @@ class LinearLoss(Loss, Curvature):
 class _LinearCurvature(CurvatureMap):
     """The Hessian of a linear loss at some weights."""
 
-    def __init__(self, loss: LinearLoss, weights: Floats) -> None:
+    def __init__(self, loss: LinearLoss, weights: Floats, cautious: bool) -> None:
         self._loss = loss
         self._coefficients = loss.coefficients(weights)
         self._map = (
-            _core.LinearCurvature(loss.rows, self._coefficients)
+            _core.LinearCurvature(loss.rows, self._coefficients, cautious)
             if isinstance(loss.rows, _core.LinearRows)
-            else loss.rows.curvature_map(self._coefficients)
+            else loss.rows.curvature_map(self._coefficients, cautious)
         )
 
     def multiply(self, vector: Floats) -> Floats:

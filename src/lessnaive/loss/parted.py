@@ -291,8 +291,8 @@ class PartedLinearRows:
         self.parts = parts
         facts = parts.each(_facts_of_rows)
         self.rows = int(sum(fact[0] for fact in facts))
-        self.classes, self.outputs, self.coefficients = facts[0][1:4]
-        self.total_weight = float(sum(fact[4] for fact in facts))
+        self.classes, self.outputs, self.coefficients, self.entries = facts[0][1:5]
+        self.total_weight = float(sum(fact[5] for fact in facts))
 
     @classmethod
     def of(
@@ -320,9 +320,9 @@ class PartedLinearRows:
             return self.curvature(coefficients, self.rows, chosen, out)
         out *= self.total_weight / looked_at
 
-    def curvature_map(self, coefficients: Floats) -> PartedLinearCurvature:
+    def curvature_map(self, coefficients: Floats, cautious: bool) -> PartedLinearCurvature:
         """Return the second derivatives as a map."""
-        return PartedLinearCurvature(self, coefficients)
+        return PartedLinearCurvature(self, coefficients, cautious)
 
 
 class PartedLinearCurvature:
@@ -334,10 +334,12 @@ class PartedLinearCurvature:
         The rows.
     coefficients : array of shape (n_outputs, n_coefficients)
         Where it is looked at.
+    cautious : bool
+        Whether it is that of a parabola above the loss.
     """
 
-    def __init__(self, rows: PartedLinearRows, coefficients: Floats) -> None:
-        self._parts = rows.parts.hold(partial(_linear_map, coefficients))
+    def __init__(self, rows: PartedLinearRows, coefficients: Floats, cautious: bool) -> None:
+        self._parts = rows.parts.hold(partial(_linear_map, coefficients, cautious))
 
     def multiply(self, vector: Floats, out: Floats) -> None:
         """Write the product with a vector."""
@@ -355,9 +357,10 @@ def _packed_rows(
     return PartRows(pack(training), first)
 
 
-def _facts_of_rows(part: PartRows) -> tuple[int, int, int, int, float]:
+def _facts_of_rows(part: PartRows) -> tuple[int, int, int, int, int, float]:
     rows = part.rows
-    return rows.rows, rows.classes, rows.outputs, rows.coefficients, rows.total_weight
+    shape = rows.rows, rows.classes, rows.outputs, rows.coefficients, rows.entries
+    return *shape, rows.total_weight
 
 
 def _linear_loss(coefficients: Floats, with_gradient: bool, part: PartRows) -> tuple[float, Any]:
@@ -374,8 +377,8 @@ def _linear_curvature(
     return looked_at, out
 
 
-def _linear_map(coefficients: Floats, part: PartRows) -> _core.LinearCurvature:
-    return _core.LinearCurvature(part.rows, coefficients)
+def _linear_map(coefficients: Floats, cautious: bool, part: PartRows) -> _core.LinearCurvature:
+    return _core.LinearCurvature(part.rows, coefficients, cautious)
 
 
 def _product(vector: Floats, part: _core.LinearCurvature) -> tuple[Floats]:

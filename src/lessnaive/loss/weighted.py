@@ -255,8 +255,8 @@ class WeightedEvidenceLoss(Loss, Curvature):
         by_class = not (self.squared or self.shared)
         return by_class and isinstance(self.evidence, _core.Evidence)
 
-    def curvature_map(self, weights: Floats) -> EvidenceCurvature:
-        """Return the Hessian as a map, which takes as long as the gradient."""
+    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> EvidenceCurvature:
+        """Return the Hessian as a map, which takes as long as the gradient; no other is known."""
         assert isinstance(self.evidence, _core.Evidence)
         return EvidenceCurvature(self.evidence, self.by_class(weights))
 

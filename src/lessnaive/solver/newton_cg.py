@@ -40,6 +40,11 @@ class NewtonCG(Solver):
     method for the others. Memory and the work of a step grow with the weights, not with their
     squares.
 
+    Rows that are sure of a wrong class have hardly any curvature, and Newton's step is far too
+    long. So the first step from a start that nobody has chosen, and one after every step that had
+    to be shortened, is by a parabola that is above the loss, with the curvature that rows have on
+    their way to another mind [3]_.
+
     Parameters
     ----------
     keep_weights : bool, default=False
@@ -52,6 +57,8 @@ class NewtonCG(Solver):
     .. [1] D. P. Bertsekas (1982). Projected Newton methods for optimization problems with simple
        constraints. SIAM Journal on Control and Optimization 20(2).
     .. [2] G. Andrew and J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.
+    .. [3] T. S. Jaakkola and M. I. Jordan (2000). Bayesian parameter estimation via variational
+       methods. Statistics and Computing 10.
     """
 
     def __init__(
@@ -86,24 +93,13 @@ class NewtonCG(Solver):
         assert isinstance(penalty, ElasticNet)
         first = max(point.residual, 1e-300)
         n_iter, stalled, move = 0, False, np.zeros_like(point.weights)
+        # Nobody has chosen a start of equal weights: it may be far away.
+        cautious = bool((point.weights == point.weights.flat[0]).all())
         ending = Ending(stopping)
         while ending.goes_on(point, n_iter):
-            slope = penalty.subgradient(point.weights, point.gradient)
-            orthant = _orthant(penalty, point.weights, slope)
-            curvature = _Penalized(loss, penalty, point.weights)
             share = min(_LOOSE, np.sqrt(point.residual / first))
             enough = max(share * point.residual, 0.1 * ending.threshold(point))
-            free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
-            step = _newton_step(
-                curvature, slope, free & ~_held(penalty, point.weights, slope), enough
-            )
-            # A weight that leaves its target does so downhill.
-            leaves = (point.weights == penalty.target) & (_kink(penalty, slope) > 0)
-            step[leaves & (step * slope >= 0)] = 0.0
-            following, length = _search(loss, penalty, point, slope, step, orthant)
-            if following is None:  # the slope itself, by the curvature of each weight
-                step = -slope / curvature.scale
-                following, length = _search(loss, penalty, point, slope, step, orthant)
+            following, length = _next(loss, penalty, point, enough, cautious=cautious)
             if following is None and ending.is_near:
                 break
             n_iter += 1
@@ -111,6 +107,7 @@ class NewtonCG(Solver):
                 stalled = True
                 self._note(history, point, 0.0)
                 break
+            cautious = length < 1.0 and not cautious
             move = following.weights - point.weights
             point = following
             ending.note(length)
@@ -118,11 +115,33 @@ class NewtonCG(Solver):
         return Solution(point, n_iter, stopping.reached(point), history, move, stalled)
 
 
+def _next(
+    loss: Loss, penalty: ElasticNet, point: Point, enough: float, *, cautious: bool
+) -> tuple[Point | None, float]:
+    """Take a step, and say how long it was; the system is solved until the slope is so small."""
+    assert isinstance(loss, Curvature)
+    slope = penalty.subgradient(point.weights, point.gradient)
+    orthant = _orthant(penalty, point.weights, slope)
+    curvature = _Penalized(loss, penalty, point.weights, cautious=cautious)
+    free = (slope != 0) | (point.weights != penalty.target) | (_kink(penalty, slope) == 0)
+    step = _newton_step(curvature, slope, free & ~_held(penalty, point.weights, slope), enough)
+    # A weight that leaves its target does so downhill.
+    leaves = (point.weights == penalty.target) & (_kink(penalty, slope) > 0)
+    step[leaves & (step * slope >= 0)] = 0.0
+    following, length = _search(loss, penalty, point, slope, step, orthant)
+    if following is None:  # the slope itself, by the curvature of each weight
+        step = -slope / curvature.scale
+        following, length = _search(loss, penalty, point, slope, step, orthant)
+    return following, length
+
+
 class _Penalized:
     """The second derivatives of loss and penalty."""
 
-    def __init__(self, loss: Curvature, penalty: ElasticNet, weights: Floats) -> None:
-        self._map: CurvatureMap = loss.curvature_map(weights)
+    def __init__(
+        self, loss: Curvature, penalty: ElasticNet, weights: Floats, *, cautious: bool
+    ) -> None:
+        self._map: CurvatureMap = loss.curvature_map(weights, cautious=cautious)
         self._square = 2.0 * penalty.l2 * np.broadcast_to(penalty.factor, weights.shape)
         diagonal = np.maximum(self._map.diagonal(), 0.0) + self._square
         # A weight without curvature has that of the others, or it would go anywhere.

@@ -54,6 +54,8 @@ _MOST_IDLE = 30
 _MOST_ROUNDS = 50
 # Of far more weights, so many get a matrix of their own in any case.
 _MUCH_ROOM = 1000
+# And of those of which a row has a part in few.
+_ROOM_OF_SPARSE = 300
 # Weights that leave their target in one step: so many, or as many as are away from it.
 _NEWCOMERS = 100
 
@@ -134,8 +136,9 @@ class ProxNewton(Solver):
             # The model need not be minimized any better than it fits.
             share = min(0.05, point.residual / first)
             tolerance = max(0.3 * ending.threshold(point), share * point.residual)
-            chosen = _moving(penalty, point)
-            if len(chosen) > self._room(loss) or len(chosen) >= loss.many_weights:
+            chosen, others = _moving(penalty, point)
+            crowd = len(chosen) + others * loss.is_sparse
+            if crowd > self._room(loss) or len(chosen) >= loss.many_weights:
                 return self._go_on(loss, penalty, point, stopping, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
@@ -181,9 +184,13 @@ class ProxNewton(Solver):
         """Return the number of weights that a matrix has room for.
 
         Where there are too many weights for a matrix of all, that of those at work is not to be
-        larger than the table either.
+        larger than the table either. A sparse one is hardly worth its room.
         """
-        if int(np.prod(loss.shape)) <= self.max_weights or not loss.has_curvature_map:
+        if not loss.has_curvature_map:
+            return self.max_weights
+        if loss.is_sparse:
+            return _ROOM_OF_SPARSE
+        if int(np.prod(loss.shape)) <= self.max_weights:
             return self.max_weights
         return min(self.max_weights, max(_MUCH_ROOM, math.isqrt(loss.n_rows)))
 
@@ -235,19 +242,22 @@ def _is_constant(weights: Floats) -> bool:
     return bool((weights == weights.flat[0]).all()) if weights.size else False
 
 
-def _moving(penalty: ElasticNet, point: Point) -> NDArray[np.int64]:
-    """Places of the weights that are away from their target or most want to leave it."""
+def _moving(penalty: ElasticNet, point: Point) -> tuple[NDArray[np.int64], int]:
+    """Places of the weights that are away from their target or most want to leave it.
+
+    And how many others want to leave it.
+    """
     slope = np.abs(penalty.subgradient(point.weights, point.gradient))
     moving = point.weights != penalty.target
     moving |= penalty.l1 * np.broadcast_to(penalty.factor, moving.shape) == 0
     slope[moving] = 0.0
     newcomers = np.flatnonzero(slope)
-    most = max(_NEWCOMERS, int(np.count_nonzero(moving)))
-    if len(newcomers) > most:
+    most, wanting = max(_NEWCOMERS, int(np.count_nonzero(moving))), len(newcomers)
+    if wanting > most:
         steepest = np.argsort(-slope.ravel()[newcomers], kind="stable")[:most]
         newcomers = newcomers[steepest]
     moving.ravel()[newcomers] = True
-    return np.flatnonzero(moving)
+    return np.flatnonzero(moving), wanting - len(newcomers)
 
 
 def _minimum_of_model(

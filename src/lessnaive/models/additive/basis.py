@@ -267,12 +267,18 @@ def quantile_cuts(column: Numbers, n_bins: int) -> Floats:
     Each bin takes its share of the weight that is left, so that a value of large weight does not
     cost the others their bins.
     """
-    distinct, up_to = column.distinct, column.weight_up_to
+    if n_bins not in column.cuts:
+        column.cuts[n_bins] = _quantile_cuts(column, n_bins)
+    return column.cuts[n_bins]
+
+
+def _quantile_cuts(column: Numbers, n_bins: int) -> Floats:
+    distinct = column.distinct
     if len(distinct) < 2:
         return np.empty(0)
     place = np.arange(1, len(distinct))
     if len(distinct) > n_bins:
-        place = np.array(_shares(up_to, 0.0, n_bins))
+        place = np.array(_shares(column.weight_up_to, 0.0, n_bins))
     low, high = distinct[place - 1], distinct[place]
     middle = low / 2 + high / 2
     return np.asarray(np.where((low <= middle) & (middle < high), middle, low))
@@ -298,16 +304,17 @@ def _shares(up_to: Floats, done: float, n_parts: int) -> list[int]:
     Each part takes its share of the weight that is left after those before it.
     """
     out: list[int] = []
-    last, begin = len(up_to) - 1, 0
-    rounding = 1e-9 * up_to[-1]  # of sums of weights, which must not decide
+    last, begin, total = len(up_to) - 1, 0, float(up_to[-1])
+    rounding = 1e-9 * total  # of sums of weights, which must not decide
+    find = up_to.searchsorted
     for left in range(n_parts, 1, -1):
-        wanted = done + (up_to[-1] - done) / left
-        at = int(np.searchsorted(up_to, wanted - rounding))
+        wanted = done + (total - done) / left
+        at = int(find(wanted - rounding))
         if at > begin and wanted - up_to[at - 1] <= up_to[at] - wanted + rounding:
             at -= 1  # which is nearer
         begin = at + 1
         if begin > last:
             break
         out.append(begin)
-        done = up_to[at]
+        done = float(up_to[at])
     return out

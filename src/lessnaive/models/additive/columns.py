@@ -38,8 +38,8 @@ class Numbers:
     weights: Floats | None
 
     @cached_property
-    def ordered(self) -> tuple[Floats, Floats]:
-        """The known values in order, and the weight of all up to each of them."""
+    def _ordered(self) -> tuple[Floats, Floats | None]:
+        """The known values in order, and the weight of all up to each of them unless all have 1."""
         values, weights = self.values, self.weights
         if len(values) > _MOST_SORTED:
             ends = [np.nanmin(values), np.nanmax(values)] if not np.isnan(values).all() else []
@@ -48,26 +48,31 @@ class Numbers:
             weights = None if weights is None else np.append(weights, [0.0] * len(ends))
         known = ~np.isnan(values)
         if weights is None:
-            found = np.sort(values[known])
-            return found, np.arange(1.0, len(found) + 1)
+            return np.sort(values[known]), None
         order = np.argsort(values[known], kind="stable")
         return values[known][order], np.cumsum(weights[known][order])
 
-    @cached_property
-    def _last(self) -> NDArray[np.intp]:
-        """Places of the last of equal values among the ordered ones."""
-        values = self.ordered[0]
-        return np.flatnonzero(np.append(values[1:] > values[:-1], len(values) > 0))
+    def _last(self) -> NDArray[np.bool_]:
+        """Whether an ordered value is the last of equal ones."""
+        values = self._ordered[0]
+        return np.append(values[1:] > values[:-1], len(values) > 0)
 
     @cached_property
     def distinct(self) -> Floats:
         """The different values, in order."""
-        return self.ordered[0][self._last]
+        values, last = self._ordered[0], self._last()
+        return values if last[: len(values)].all() else values[last]
 
-    @cached_property
+    @property
     def weight_up_to(self) -> Floats:
         """The weight of all values up to each of the different ones."""
-        return self.ordered[1][self._last]
+        up_to, last = self._ordered[1], np.flatnonzero(self._last())
+        return np.asarray(last + 1.0 if up_to is None else up_to[last], dtype=np.float64)
+
+    @cached_property
+    def cuts(self) -> dict[int, Floats]:
+        """Cuts between bins that were worked out, by the number of these."""
+        return {}
 
     @property
     def has_gaps(self) -> bool:

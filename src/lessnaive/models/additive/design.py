@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,25 +49,28 @@ class Design:
     pieces: Sequence[Piece]
     target: Floats | None = None
 
+    @cached_property
+    def _sizes(self) -> NDArray[np.intp]:
+        return np.array([piece.size for piece in self.pieces], dtype=np.intp)
+
     @property
     def size(self) -> int:
         """Number of parameters of one output, without the intercept."""
-        return sum(piece.size for piece in self.pieces)
+        return int(self._sizes.sum())
 
     def penalties(self) -> tuple[Floats, Floats]:
         """Return what squares of parameters and of differences to the next parameter cost."""
-        penalty, link = np.empty(self.size), np.zeros(self.size)
-        at = 0
-        for piece in self.pieces:
-            penalty[at : at + piece.size] = piece.penalty
-            if piece.fusion and piece.size > 2:  # the first parameter is that of missing
-                link[at + 1 : at + piece.size - 1] = piece.fusion
-            at += piece.size
-        return penalty, link
+        sizes, ends = self._sizes, np.cumsum(self._sizes)
+        penalty = np.array([piece.penalty for piece in self.pieces], dtype=np.float64)
+        fusion = np.array([piece.fusion for piece in self.pieces], dtype=np.float64)
+        link = np.repeat(fusion, sizes)
+        link[(ends - sizes)[sizes > 0]] = 0.0  # the first parameter is that of missing
+        link[ends[sizes > 0] - 1] = 0.0
+        return np.repeat(penalty, sizes), link
 
     def parts(self, parameters: Floats) -> list[Floats]:
         """Return the parameters of each piece."""
-        ends = np.cumsum([piece.size for piece in self.pieces])
+        ends = np.cumsum(self._sizes)
         return np.split(parameters[:-1], ends[:-1]) if self.pieces else []
 
 

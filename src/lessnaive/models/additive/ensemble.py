@@ -58,7 +58,7 @@ def fit_ensemble(
     weights, with_pairs, judge = np.array(shares), None, None
     if folds:
         judge = Judge(some, folds)
-        held_out = [member.held_out[judge.rows] for member in chosen]
+        held_out = [judge.held_out(member.held_out) for member in chosen]
         weights, honest = judge.stack(held_out, shares)
         together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
         curves = next((member for member in chosen if member.member.name == "bends"), None)

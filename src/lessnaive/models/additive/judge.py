@@ -66,6 +66,10 @@ class Judge:
         self.fold_of = fold_of[self.rows]
         self.n_folds = len(folds)
 
+    def held_out(self, scores: Floats) -> Floats:
+        """Return the scores of the held-out rows."""
+        return scores if len(self.rows) == len(scores) else scores[self.rows]
+
     def loss(self, scores: Floats) -> float:
         """Return the mean log-loss of scores of the held-out rows."""
         losses = log_losses(scores, self.labels)

@@ -55,8 +55,14 @@ class Member:
     #: Whether pieces and target are learned from the classes, and thus anew in each fold.
     learns_pieces = False
 
-    def __init__(self, name: str, pieces: Callable[[Numbers], list[Piece]]) -> None:
+    #: Whether the parameters of each fold are asked for later on.
+    keeps_folds = False
+
+    def __init__(
+        self, name: str, pieces: Callable[[Numbers], list[Piece]], *, keeps_folds: bool = False
+    ) -> None:
         self.name = name
+        self.keeps_folds = keeps_folds
         self._pieces = pieces
 
     def design(self, inputs: Inputs, rows: Rows) -> Design:
@@ -154,7 +160,7 @@ def _modl_cuts(inputs: Inputs, rows: Rows) -> dict[int, Floats]:
 #: The members, in the order of ``members_``.
 MEMBERS: tuple[Member, ...] = (
     Member("smooth", partial(_curve, n_knots=10)),
-    Member("bends", partial(_curve, n_knots=4)),
+    Member("bends", partial(_curve, n_knots=4), keeps_folds=True),  # for products
     Member("lines", partial(_line, penalty=1.0)),
     Member("steps", steps_and_line),
     FreedNaiveBayes(),

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _MOST_EVIDENCE = 1 << 23
 # Cells of short columns that are counted together.
 _CELLS_TOGETHER = 1 << 15
+# Rows whose scores are worked out together, as that takes several times their memory.
+_ROWS_TOGETHER = 1 << 16
 
 
 def naive_tables(
@@ -64,13 +66,17 @@ def naive_tables(
         for place, table in zip(places, _scores(counted, totals), strict=True):
             tables[place] = table
         cells = coded[:, some] * n_classes + own
-        if counted[0].size > len(own):
-            found = _scores_without(counted, totals, cells, unit)
-        else:  # equal values and classes have equal scores: each is worked out once
+        each = None
+        if counted[0].size <= len(own):
+            # Equal values and classes have equal scores: each is worked out once.
             all_cells = np.tile(np.arange(counted[0].size), (len(places), 1))
             each = _scores_without(counted, totals, all_cells, unit)
-            found = np.take_along_axis(each, cells[..., None], axis=1)
-        evidence[places] = found
+        for first in range(0, len(own), _ROWS_TOGETHER):
+            rows = slice(first, first + _ROWS_TOGETHER)
+            if each is None:
+                evidence[places, rows] = _scores_without(counted, totals, cells[:, rows], unit)
+            else:
+                evidence[places, rows] = np.take_along_axis(each, cells[:, rows, None], axis=1)
     return [w * table for w, table in zip(column_weights(evidence, own, w), tables, strict=True)]
 
 

@@ -140,7 +140,7 @@ def judge_pairs(
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
     tables = judge_tables(some, folds, mains, choices, settings.fold_tol)
     if every is not some:  # of very many rows, to which one kind is enough to fit
-        tables = [min(tables, key=lambda each: judge.loss(each.held_out[judge.rows]))]
+        tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out)))]
     step()
     if not (pairs or tables[0].triples):
         return None
@@ -152,11 +152,11 @@ def judge_pairs(
         products = judge_products(some, folds, alone.curves, pairs_of_folds, settings.tol)
     step()
     models: list[tuple[str, float | None, Floats]] = [
-        (each.name, each.penalty, each.held_out[judge.rows]) for each in tables
+        (each.name, each.penalty, judge.held_out(each.held_out)) for each in tables
     ]
-    models.append(("trees", None, trees.held_out[judge.rows]))
+    models.append(("trees", None, judge.held_out(trees.held_out)))
     if products is not None:
-        models.append(("products", products.penalty, products.held_out[judge.rows]))
+        models.append(("products", products.penalty, judge.held_out(products.held_out)))
     n_alone = len(alone.held_out)
     weights, honest = judge.stack(
         [*alone.held_out, *(scores for _, _, scores in models)],

@@ -55,7 +55,7 @@ class ChosenMember:
     held_out : array of shape (n_rows, n_classes)
         Scores of rows that are not in the training rows of a fold, with mean 0 in each row.
     states : list of array of shape (n_parameters, n_outputs)
-        Parameters of the folds.
+        Parameters of the folds, if these have the same pieces: of each, or their mean.
     design : Design or None
         Its pieces, if the folds have the same.
     encoded : list of Encoded or None
@@ -72,7 +72,7 @@ class ChosenMember:
     @property
     def start(self) -> Floats | None:
         """Where the search for the parameters of all rows begins, if the folds have them."""
-        if self.member.learns_pieces or not self.states:
+        if not self.states:
             return None
         return np.asarray(np.mean(self.states, axis=0))
 
@@ -106,6 +106,10 @@ def choose_member(
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
     known = encoded if some is inputs else None
+    if design is None:
+        states = []  # of other pieces in each fold: nobody could begin with them
+    elif states and not member.keeps_folds:
+        states = [np.mean(states, axis=0)]  # those of many values are large
     return ChosenMember(member, penalty, held_out, states, design, known)
 
 

@@ -77,7 +77,7 @@ def judge_products(
     for (train, test), own, state in zip(folds, pairs_of_folds, curves.states, strict=True):
         added.append([products[pair] for pair in own if pair in products])
         blocks = [*mains, *encode(added[-1], some)]
-        fitted.append((some.take(train), [block.take(train) for block in blocks]))
+        fitted.append((train, blocks))
         held_out = [block.take(test) for block in blocks]
         judged.append(kernel_rows(held_out, labels[test], None, n_classes))
         states.append(_with_products(state, len(added[-1])))
@@ -86,8 +86,8 @@ def judge_products(
     for penalty in _PENALTIES:
         scores = np.zeros((some.n_rows, n_classes))
         for place, (_, test) in enumerate(folds):
-            inputs, blocks = fitted[place]
-            fit = make_fit(_design(curves, added[place], penalty), blocks, inputs)
+            train, blocks = fitted[place]
+            fit = make_fit(_design(curves, added[place], penalty), blocks, some, train)
             tolerance = fold_tolerance(tol, best)
             states[place] = fit.solve(
                 curves.penalty, states[place], tol=tolerance, max_iter=FOLD_STEPS

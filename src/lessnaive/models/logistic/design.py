@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,13 +68,23 @@ class _Rows(NamedTuple):
     counts: list[int]
 
 
+class _Entries(NamedTuple):
+    """Entries of a sparse matrix."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Entries]) -> _Entries:
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
 class _Part(ABC):
     """Some design columns, all of one input column.
 
     Attributes
     ----------
-    codes : list of (int or None)
-        What each is the indicator of; None: it is the numbers themselves.
     mean, variance : array of shape (n_columns,)
         Of each design column over all rows.
     center : array of shape (n_columns,)
@@ -85,20 +95,24 @@ class _Part(ABC):
         How many coefficients the kernel has for it.
     """
 
-    codes: list[int | None]
     mean: Floats
     variance: Floats
     center: Floats
     is_number: bool
     size: int
 
+    @property
+    @abstractmethod
+    def codes(self) -> list[int | None]:
+        """What each is the indicator of; None: it is the numbers themselves."""
+
     @abstractmethod
     def read(self, column: Column, rows: _Rows) -> None:
         """Add the rows of a table."""
 
     @abstractmethod
-    def entries(self) -> Iterator[tuple[int, int, float]]:
-        """Yield the matrix from the design columns to the coefficients of the kernel."""
+    def entries(self) -> _Entries:
+        """Return the matrix from the design columns to the coefficients of the kernel."""
 
     @abstractmethod
     def naive(self) -> tuple[Floats, Floats]:
@@ -133,20 +147,24 @@ class _Line(_Part):
         self._counts = np.stack([moments[:, 5], moments[:, 0]])
         weight, mean, mean_rest, squares, squares_rest, missing = merged_moments(moments)
         there = weight > 0
-        self.codes = [None]
         self.mean = self.center = np.array([mean + mean_rest if there else 0.0])
         # Missing values are at the mean.
         variance = (squares + squares_rest) / (weight + missing) if there else 0.0
         self.variance = np.array([variance])
+
+    @property
+    def codes(self) -> list[int | None]:
+        """No code."""
+        return [None]
 
     def read(self, column: Column, rows: _Rows) -> None:
         """Add the numbers."""
         rows.numbers.append(np.asarray(column.numbers(), dtype=np.float64))
         rows.means.append(float(self.mean[0]))
 
-    def entries(self) -> Iterator[tuple[int, int, float]]:
-        """Yield the one number."""
-        yield 0, 0, 1.0
+    def entries(self) -> _Entries:
+        """Return the one number."""
+        return _Entries(np.array([0]), np.array([0]), np.array([1.0]))
 
     def naive(self) -> tuple[Floats, Floats]:
         """Return the line that the parabolas of one width differ by."""
@@ -195,20 +213,23 @@ class _Indicators(_Part):
         self._table = table
         self.size = len(table.scores)
         counts = table.counts.sum(axis=1)
-        values = list(range(1, self.size - 1))
+        values = np.arange(1, self.size - 1)
         gaps = counts[0] > 0
-        if gaps and counts_missing and values:
-            values, gaps = [*values, 0], False
+        if gaps and counts_missing and len(values):
+            values, gaps = np.append(values, 0), False
         self._every = bool(gaps)
-        self._first = values[0] if values and not gaps else None
+        self._first = int(values[0]) if len(values) and not gaps else None
         # A single value says nothing, with gaps or without.
-        used = values if gaps and len(values) > 1 else values[1:]
-        self.codes = list(used)
-        self._used = np.array(used, dtype=np.int64)
+        self._used = values if gaps and len(values) > 1 else values[1:]
         seen = counts.sum() if gaps else counts[values].sum()
-        self.mean = counts[self._used] / seen if seen > 0 else np.zeros(len(used))
+        self.mean = counts[self._used] / seen if seen > 0 else np.zeros(len(self._used))
         self.variance = self.mean * (1 - self.mean)
-        self.center = np.zeros(len(used)) if gaps else self.mean
+        self.center = np.zeros(len(self._used)) if gaps else self.mean
+
+    @property
+    def codes(self) -> list[int | None]:
+        """The codes that the design columns are the indicators of."""
+        return list(self._used.tolist())
 
     def read(self, column: Column, rows: _Rows) -> None:
         """Add the codes."""
@@ -216,14 +237,14 @@ class _Indicators(_Part):
         rows.codes.append(np.ascontiguousarray(codes, dtype=np.int64))
         rows.counts.append(self.size)
 
-    def entries(self) -> Iterator[tuple[int, int, float]]:
-        """Yield the indicators, and what stands for values that are not there."""
-        absent = [code for code in (0, self.size - 1) if code not in (*self.codes, self._first)]
-        for place, code in enumerate(self._used.tolist()):
-            yield code, place, 1.0
-            if not self._every:
-                for other in absent:
-                    yield other, place, float(self.center[place])
+    def entries(self) -> _Entries:
+        """Return the indicators, and what stands for values that are not there."""
+        places = np.arange(len(self._used))
+        indicators = _Entries(self._used, places, np.ones(len(places)))
+        ends = [] if self._every else [0, self.size - 1]
+        absent = [code for code in ends if code != self._first and code not in self._used]
+        means = [_Entries(np.full_like(places, code), places, self.center) for code in absent]
+        return _Entries.joined([indicators, *means])
 
     def naive(self) -> tuple[Floats, Floats]:
         """Return the scores of the table, less those of the first value."""
@@ -266,10 +287,6 @@ class Design:
 
     Attributes
     ----------
-    names : list of str
-        Names of the design columns.
-    columns : list of DesignColumn
-        What they are.
     mean, scale : array of shape (n_design,)
         Mean and standard deviation of each design column over all rows.
     """
@@ -288,23 +305,32 @@ class Design:
             for term, column in zip(self.naive.terms, naive.statistics.columns, strict=True)
         ]
         self._flat = [part for parts in self._parts for part in parts]
-        self.columns = [
+        ends = np.cumsum([0, *(len(part.mean) for part in self._flat)]).tolist()
+        self._n_columns: int = ends[-1]
+        self._slices = [slice(a, b) for a, b in pairwise(ends)]
+        self.mean = _joined([part.mean for part in self._flat])
+        self.scale = np.sqrt(_joined([part.variance for part in self._flat]))
+        self._center = _joined([part.center for part in self._flat])
+
+    def __len__(self) -> int:
+        return self._n_columns
+
+    @property
+    def columns(self) -> list[DesignColumn]:
+        """What the design columns are."""
+        return [
             DesignColumn(place, code)
             for place, parts in enumerate(self._parts)
             for part in parts
             for code in part.codes
         ]
-        ends = np.cumsum([0, *(len(part.codes) for part in self._flat)]).tolist()
-        self._slices = [slice(a, b) for a, b in pairwise(ends)]
-        self.mean = _joined([part.mean for part in self._flat])
-        self.scale = np.sqrt(_joined([part.variance for part in self._flat]))
-        self._center = _joined([part.center for part in self._flat])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the design columns."""
         # What a code is called does not depend on the coefficients.
         nothing = np.zeros((len(self.naive.classes), 1 + len(self)))
-        self.names = design_names(self.columns, self.scorecard("", nothing).terms)
-
-    def __len__(self) -> int:
-        return len(self.columns)
+        return design_names(self.columns, self.scorecard("", nothing).terms)
 
     def rows(self, training: Training) -> _core.LinearRows:
         """Return rows, those that the design was made of or others, as the kernel keeps them."""
@@ -330,20 +356,20 @@ class Design:
         are, or less their mean, or divided by their standard deviation.
         """
         unit = self.units(scaled=scaled)
-        entries = [(0, 0, 1.0)]
+        entries = [_Entries(np.array([0]), np.array([0]), np.array([1.0]))]
         number, code = 1, 1 + sum(part.is_number for part in self._flat)
         for part, own in zip(self._flat, self._slices, strict=True):
             first = number if part.is_number else code
-            for row, column, value in part.entries():
-                place = own.start + column
-                entries.append((first + row, 1 + place, value / unit[place]))
+            rows, columns, values = part.entries()
+            places = own.start + columns
+            entries.append(_Entries(first + rows, 1 + places, values / unit[places]))
             # The rows hold numbers less their mean already.
-            moved = part.mean if part.is_number else 0.0
-            for place, value in enumerate(moved - part.mean * centered, start=own.start):
-                if value != 0:
-                    entries.append((0, 1 + place, float(value) / unit[place]))
+            moved = (part.mean if part.is_number else 0.0) - part.mean * centered
+            places = np.flatnonzero(moved)
+            shift = moved[places] / unit[own][places]
+            entries.append(_Entries(np.zeros_like(places), 1 + own.start + places, shift))
             number, code = number + part.is_number, code + (not part.is_number) * part.size
-        rows, columns, values = zip(*entries, strict=True)
+        rows, columns, values = _Entries.joined(entries)
         out = csr_array(coo_array((values, (rows, columns)), shape=(code, 1 + len(self))))
         out.sort_indices()  # sums have one order
         return out

@@ -206,6 +206,10 @@ class LogisticProblem:
         out[:, free] -= out[:, free].mean(axis=0)
         return out
 
+    def let_rows_go(self) -> None:
+        """Forget the rows and their loss: models of many values need the room for names."""
+        del self.loss
+
     def _target_at_mean(self) -> Floats:
         given = self.settings.target
         shape = (self.n_outputs, 1 + len(self.design))
@@ -291,10 +295,11 @@ class FittedLogistic(Minimizer):
         solution: Solution,
         lambda_max: float,
     ) -> None:
-        """Become the fitted model of a solution at this penalty."""
-        coefficients = problem.coefficients(solution.weights, lam)
-        scorecard = problem.scorecard(solution.weights, lam)
+        """Become the fitted model of a solution at this penalty; the problem is over then."""
         report = SolverReport.of(solution, problem.penalty(lam), lambda_max)
+        coefficients = problem.coefficients(solution.weights, lam)
+        problem.let_rows_go()
+        scorecard = problem.scorecard(solution.weights, lam)
         self._show(scorecard, problem.design.columns, coefficients, problem.target, report)
 
     def _show(

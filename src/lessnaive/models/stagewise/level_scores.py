@@ -103,7 +103,9 @@ class LevelScores:
             # step.
             shares = np.minimum((levels[j] + ahead) / self.n_levels, 1.0)
             columns = [self._columns[i] for i in one.inputs]
-            blended(zero, one, shares).operand(columns, self._codes).single().join(self._work, j)
+            self._work.drop(j)  # before there is another: it may be large
+            operand = one.operand_between(zero, shares, columns, self._codes)
+            operand.single().join(self._work, j)
         self._levels[:] = levels
 
     def _by_level(self, values: Floats) -> Floats:
@@ -117,8 +119,9 @@ class LevelScores:
     def scores(self, levels: Integers) -> Floats:
         """Scores of the rows, (n_rows, n_classes), with each column at its level."""
         self._go_to(levels)
-        lookups = [x for j, x in self._work.lookups.items() if levels[j] > 0]
-        quadratics = [x for j, x in self._work.quadratics.items() if levels[j] > 0]
+        # Sums have one order, whichever column was looked at last.
+        lookups = [x for j, x in sorted(self._work.lookups.items()) if levels[j] > 0]
+        quadratics = [x for j, x in sorted(self._work.quadratics.items()) if levels[j] > 0]
         out = np.empty((self._n_rows, len(self._intercept)))
         _core.score(
             [x.codes for x in lookups],

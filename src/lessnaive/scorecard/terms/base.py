@@ -65,6 +65,11 @@ class Work:
             operand.join(work, place)
         return work
 
+    def drop(self, place: int) -> None:
+        """Let go of the operand at a place, if there is one."""
+        for operands in (self.lookups, self.quadratics, self.curves, self.pairs):
+            operands.pop(place, None)
+
     def order(self) -> list[int]:
         """Return the places of the operands in the order of kinds."""
         return [*self.lookups, *self.quadratics, *self.curves, *self.pairs]
@@ -248,6 +253,12 @@ class Term(ABC):
     def blended(self, zero: Self, shares: Floats) -> Self:
         """Return what is between another term and this one, see ``scorecard.blending.blended``."""
         raise TypeError(f"There is nothing between two terms of type {self.type!r}.")
+
+    def operand_between(
+        self, zero: Self, shares: Floats, columns: Sequence[Column], codes: SharedCodes
+    ) -> Operand:
+        """Return the operand of what is between another term and this one."""
+        return self.blended(zero, shares).operand(columns, codes)
 
     def form(self) -> tuple[Any, ...]:
         """Return what two terms must have in common to have something between them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -200,14 +200,14 @@ class Groups(Values):
 
     Parameters
     ----------
-    groups : sequence of sequences
+    groups : iterable of sequences
         The values of each code; no value occurs twice.
     """
 
     type = "groups"
     key = "groups"
 
-    def __init__(self, groups: Sequence[Sequence[Value]]) -> None:
+    def __init__(self, groups: Iterable[Sequence[Value]]) -> None:
         self.groups = [list(group) for group in groups]
         super().__init__([level for group in self.groups for level in group])
 

@@ -111,6 +111,13 @@ class TableTerm(Term):
         counts = np.repeat(self.counts, len(shares), axis=1)
         return type(self)(self.name, self.inputs, self.encoding, scores, counts)
 
+    def operand_between(
+        self, zero: Self, shares: Floats, columns: Sequence[Column], codes: SharedCodes
+    ) -> Lookup:
+        """Return mixtures of what is looked up: those of all values would be made twice."""
+        first, second = zero.operand(columns, codes), self.operand(columns, codes)
+        return second._replace(table=log_mixture(first.table, second.table, shares))
+
     def form(self) -> tuple[Any, ...]:
         """Return the type, the columns and the codes."""
         return (*super().form(), self.encoding.to_plain())
