@@ -633,6 +633,45 @@ def test_weights_of_members_are_those_that_another_solver_finds(n_classes):
     assert objective(found) <= objective(other.x) + 1e-8
 
 
+def test_rows_of_classes_that_take_turns_are_drawn_from_all_classes(monkeypatch):
+    # Every second row was drawn once: all of one class.
+    monkeypatch.setattr(less_naive, "_MOST_JUDGED", 1000)
+    monkeypatch.setattr(pair_models, "_MOST_BOOSTED", 1000)
+    monkeypatch.setattr(members, "_MOST_BINNED", 1000)
+    X, y = xor()
+    turns = np.argsort(np.concatenate([np.arange((y == k).sum()) + 0.5 * k for k in (0, 1)]))
+    rows = np.concatenate([np.flatnonzero(y == k) for k in (0, 1)])[turns]
+    model = LessNaiveClassifier(pairs=2).fit(X.iloc[rows], y[rows])
+    assert model.pairs_[0] == ("x0", "x1")
+    found = log_loss(y, model.predict_proba(X))
+    assert found < 1.1 * model.cv_log_loss_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_thinned_rows_are_as_many_and_as_heavy_as_wanted(weighted):
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, 1000) if weighted else None
+    if weighted:
+        weights[[17, 600]] = 50.0
+    rows, own = columns.thinned(1000, weights, 100)
+    assert len(rows) <= 100
+    assert (np.diff(rows) > 0).all()
+    assert 0.2 < (rows % 2 == 0).mean() < 0.8
+    if weighted:
+        np.testing.assert_allclose(own.sum(), weights.sum() / 10)
+        assert {17, 600} <= set(rows.tolist())
+    everything, same = columns.thinned(1000, weights, 1000)
+    np.testing.assert_array_equal(everything, np.arange(1000))
+    assert same is weights
+
+
+def test_scores_of_folds_that_are_repeated_are_not_added_up():
+    X, y = xor()
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    once, twice = (LessNaiveClassifier(pairs=2, cv=folds * k).fit(X, y) for k in (1, 2))
+    losses = [{m.name: m.log_loss for m in model.members_} for model in (once, twice)]
+    np.testing.assert_allclose(losses[0]["trees"], losses[1]["trees"], rtol=1e-9)
+
+
 def test_few_rows_say_little_about_weights():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 4000).astype(np.int32)

@@ -165,11 +165,15 @@ class Inputs:
             return self, None
         rows, place = found
         weights = np.bincount(place, self.weights).astype(np.float64)
+        return self.take(rows).weighted(weights), place
+
+    def weighted(self, weights: Floats | None) -> Inputs:
+        """Return the same rows with other weights."""
         columns: list[Numbers | Categories] = [
             replace(column, weights=weights) if isinstance(column, Numbers) else column
-            for column in self.take(rows).columns
+            for column in self.columns
         ]
-        return replace(self, columns=columns, labels=self.labels[rows], weights=weights), place
+        return replace(self, columns=columns, weights=weights)
 
     @property
     def n_outputs(self) -> int:
@@ -242,17 +246,24 @@ def _equal_rows(
 def thinned(
     n_rows: int, weights: Floats | None, most: int
 ) -> tuple[NDArray[np.intp], Floats | None]:
-    """Return up to about `most` rows at even distances, and their weights.
+    """Return up to about `most` rows, drawn at random but always the same, and their weights.
 
-    Distances are those of the weights before a row, so that no row of large weight is missed. The
-    sum of the weights falls with the number of rows.
+    One row is drawn from each of many parts of equal weight, so that no row of large weight is
+    missed; rows at even distances would all be of one class if classes took turns. The sum of the
+    weights falls with the number of rows.
     """
     step = max(1, -(-n_rows // most))
-    if step == 1 or weights is None:
-        return np.arange(0, n_rows, step), weights
+    if step == 1:
+        return np.arange(n_rows), weights
+    draw = np.random.default_rng(0).random(-(-n_rows // step))
+    if weights is None:
+        ends = np.minimum((np.arange(len(draw)) + 1) * step, n_rows)
+        first = np.arange(len(draw)) * step
+        return first + (draw * (ends - first)).astype(np.intp), None
     up_to = np.cumsum(weights)
-    distance = step * up_to[-1] / n_rows
-    times = np.diff(np.ceil(up_to / distance), prepend=0.0)
+    distance = up_to[-1] / len(draw)
+    drawn = np.searchsorted(up_to, (np.arange(len(draw)) + draw) * distance, side="right")
+    times = np.bincount(np.minimum(drawn, n_rows - 1), minlength=n_rows)
     rows = np.flatnonzero(times)
     return rows, times[rows] * (distance / step)
 

@@ -72,10 +72,11 @@ class LessNaiveClassifier(ScorecardClassifier):
     beside the five, and the weights of all are found together, pulled to equal ones:
 
     - *coarse tables* and *tables*: steps of the columns, and tables of the pairs, with four and
-      with eight bins of numbers; one of the two for more than 60,000 rows;
+      with eight bins of numbers; one of the two where folds leave rows out;
     - *trees*: boosted trees each branch of which looks at one column or pair;
     - *products*: *bends* with a multiple of the product of each pair of numbers, if they lower the
-      log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error.
+      log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error
+      (with fewer than 100 rows, twice that).
 
     They are used if the log-loss of held-out rows falls by 0.5 % or more. Where the columns alone
     leave less than 0.5 % of the log-loss of the class frequencies, pairs are not looked for.
@@ -116,7 +117,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     tol : float, default=1e-8
         A model is fitted when the next step promises to lower its objective by less than this per
         row (per unit of weight). Tables of 1,000 rows or fewer, where a step more costs nothing,
-        are fitted to a ten-thousandth of it.
+        are fitted to a hundred-thousandth of it.
     max_iter : int, default=100
         Most steps of Newton's method for one model.
 
@@ -260,7 +261,8 @@ class LessNaiveClassifier(ScorecardClassifier):
         empty = [column.name for column in inputs.columns if column.is_empty]
         warn_of_empty(empty, len(inputs.columns))
         finer, in_folds = _FINER, _FINER_IN_FOLDS
-        if inputs.n_rows > _FEW_ROWS:
+        total = inputs.n_rows if inputs.weights is None else float(inputs.weights.sum())
+        if max(inputs.n_rows, total) > _FEW_ROWS:
             finer = in_folds = 1.0
         settings = Settings(
             self.pairs,
@@ -271,9 +273,9 @@ class LessNaiveClassifier(ScorecardClassifier):
             in_folds * self.tol,
         )
         n_members = len(members_for(inputs)[0])
-        total = n_members * (len(PENALTIES) + 1) + PAIR_STEPS
-        with progress("fits", total, bool(self.verbose)) as step:
-            steps = iter([step] * total)
+        n_steps = n_members * (len(PENALTIES) + 1) + PAIR_STEPS
+        with progress("fits", n_steps, bool(self.verbose)) as step:
+            steps = iter([step] * n_steps)
             found = fit_ensemble(inputs, folds, settings, lambda: next(steps)())
             for rest in steps:  # what was not needed is done as well
                 rest()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lessnaive import _core
 from lessnaive.models.additive.basis import Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
-from lessnaive.models.additive.columns import Inputs, Numbers
+from lessnaive.models.additive.columns import Inputs, Numbers, thinned
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
@@ -193,13 +193,15 @@ def judge_trees(
         learned, judged = np.zeros(some.n_rows), np.zeros(some.n_rows)
         learned[train], judged[test] = weights[train], weights[test]
         order = _drawing_order(some, coarse, own, learned)
+        together = np.zeros((len(test), some.n_classes))
         for seed in range(n_sequences):
             model = _boosting(some, coarse, own, learned, judged, order, seed)
             model.advance(most)
             rounds[seed, fold] = model.best_round
             out = np.empty((some.n_rows, some.n_outputs))
             model.scores(out)
-            held_out[test] += centred(out[test]) / n_sequences
+            together += centred(out[test]) / n_sequences
+        held_out[test] = together  # of the last fold, for rows that are held out more than once
     return JudgedTrees(np.median(rounds, axis=1).astype(int).tolist(), held_out)
 
 
@@ -211,8 +213,8 @@ def boost_pairs(
     Of very many rows, of which only some were in the folds, they see some only.
     """
     if some is not inputs:
-        step = -(-inputs.n_rows // _MOST_BOOSTED)
-        inputs, _ = inputs.take(np.arange(0, inputs.n_rows, step)).collapsed()
+        rows, own = thinned(inputs.n_rows, inputs.weights, _MOST_BOOSTED)
+        inputs, _ = inputs.take(rows).weighted(own).collapsed()
     coarse = coarse_columns(inputs, TREE_BINS, _TREE_LEVELS)
     weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
     columns = [np.zeros((column.size, inputs.n_outputs)) for column in coarse]
