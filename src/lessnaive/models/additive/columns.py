@@ -255,17 +255,19 @@ def thinned(
     step = max(1, -(-n_rows // most))
     if step == 1:
         return np.arange(n_rows), weights
-    draw = np.random.default_rng(0).random(-(-n_rows // step))
+    total, distance = float(n_rows), float(step)
+    if weights is not None:
+        up_to = np.cumsum(weights)
+        total = float(up_to[-1])
+        distance = step * total / n_rows
+    first = np.arange(-(-n_rows // step)) * distance
+    share = np.random.default_rng(0).random(len(first))
+    drawn = first + share * (np.minimum(first + distance, total) - first)
     if weights is None:
-        ends = np.minimum((np.arange(len(draw)) + 1) * step, n_rows)
-        first = np.arange(len(draw)) * step
-        return first + (draw * (ends - first)).astype(np.intp), None
-    up_to = np.cumsum(weights)
-    distance = up_to[-1] / len(draw)
-    drawn = np.searchsorted(up_to, (np.arange(len(draw)) + draw) * distance, side="right")
-    times = np.bincount(np.minimum(drawn, n_rows - 1), minlength=n_rows)
-    rows = np.flatnonzero(times)
-    return rows, times[rows] * (distance / step)
+        return drawn.astype(np.intp), None
+    at = np.minimum(np.searchsorted(up_to, drawn, side="right"), n_rows - 1)
+    rows, times = np.unique(at, return_counts=True)
+    return rows, times * (distance / step)
 
 
 def code_type(size: int) -> Any:
