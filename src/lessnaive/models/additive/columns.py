@@ -267,7 +267,7 @@ def thinned(
         return drawn.astype(np.intp), None
     at = np.minimum(np.searchsorted(up_to, drawn, side="right"), n_rows - 1)
     rows, times = np.unique(at, return_counts=True)
-    return rows, times * (distance / step)
+    return rows, times.astype(np.float64) * (distance / step)
 
 
 def code_type(size: int) -> Any:
