@@ -25,6 +25,7 @@ from lessnaive.models.additive import (
     columns,
     ensemble,
     less_naive,
+    mains,
     members,
     pair_choice,
     pair_models,
@@ -737,6 +738,29 @@ def test_what_freed_naive_bayes_makes_of_the_rows_is_worked_out_once(monkeypatch
     chosen = choose_member(MEMBERS[-1], inputs, inputs, folds, tol=1e-8)
     fit_member(chosen, inputs, tol=1e-8, max_iter=100)
     assert len(calls) == len(folds) + 1
+
+
+def test_tables_of_very_wide_tables_stand_beside_the_columns_that_say_most(monkeypatch):
+    monkeypatch.setattr(mains, "_MOST_COLUMNS", 2)
+    X, y = xor()
+    X = np.hstack([X, np.random.default_rng(1).normal(size=(len(y), 3))])
+    X[: len(y) // 2, 5] += y[: len(y) // 2]  # says something in half of the rows
+    X[:, 6] += y
+    seen = []
+
+    def kept(inputs, folds, mains_of_folds, *others):
+        seen.extend({piece.column for piece in pieces} for pieces, _ in mains_of_folds)
+        return pair_models.judge_tables(inputs, folds, mains_of_folds, *others)
+
+    monkeypatch.setattr(pair_stage, "judge_tables", kept)
+    half = len(y) // 2
+    early, late = np.arange(half), np.arange(half, len(y))
+    model = LessNaiveClassifier(cv=[(early, late), (late, early)]).fit(X, y)
+    # Held-out rows have no say in it.
+    assert 5 in seen[0]
+    assert 5 not in seen[1]
+    assert all(len(own) == 2 and 6 in own for own in seen)
+    assert ("x0", "x1") in model.pairs_
 
 
 def test_products_must_gain_more_than_the_error_of_the_gain():
