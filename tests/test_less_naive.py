@@ -25,16 +25,19 @@ from lessnaive.models.additive import (
     columns,
     ensemble,
     less_naive,
+    mains,
     members,
     pair_choice,
     pair_models,
     pair_stage,
+    path,
 )
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import fit_ensemble
 from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
+from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_stage import Settings
 from lessnaive.models.additive.path import choose_member, fit_member
 from lessnaive.models.additive.products import JudgedProducts, fit_products
@@ -710,6 +713,79 @@ def test_very_wide_tables_get_fewer_members_and_no_pairs(monkeypatch):
     model = LessNaiveClassifier().fit(*xor())
     assert [m.name for m in model.members_] == ["lines", "freed"]
     assert model.pairs_ == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_freed_naive_bayes_of_very_wide_tables_leaves_out_columns_in_one_bin(
+    n_classes, monkeypatch
+):
+    X, y = saddle(300, n_classes, gaps=0.0)
+    X = np.hstack([X[:, 2:3], np.random.default_rng(1).normal(size=(300, 6))])
+    X[::9, 6] = np.nan
+    inputs = inputs_of(X, y)
+    scores, parts = [], []
+    for most in (members.MANY_COLUMNS, 3):
+        monkeypatch.setattr(members, "MANY_COLUMNS", most)
+        design = MEMBERS[-1].design(inputs, np.arange(len(y)))
+        fit = make_fit(design, design.encoded, inputs)
+        found = fit.solve(1.0, None, tol=1e-15, max_iter=100).parameters
+        out = np.empty((len(y), inputs.n_outputs))
+        fit.rows.scores(found, out)
+        scores.append(centred(out))
+        columns = [piece.column for piece in design.pieces]
+        parts.append(dict(zip(columns, design.parts(found), strict=True)))
+    assert [list(own) for own in parts] == [list(range(7)), [0, 6]]
+    for column in range(1, 6):
+        np.testing.assert_allclose(parts[0][column], 0.0, rtol=0, atol=1e-8)
+    # Weights of columns, which scores are pulled to, are found to a tolerance.
+    np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-4)
+
+
+def test_very_wide_tables_may_say_nothing(monkeypatch):
+    monkeypatch.setattr(members, "MANY_COLUMNS", 3)
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    model = LessNaiveClassifier().fit(X, np.arange(200) % 2)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5, rtol=0, atol=0.1)
+
+
+def test_what_freed_naive_bayes_makes_of_the_rows_is_worked_out_once(monkeypatch):
+    X, y = mixed(200)
+    inputs = inputs_of(X, y)
+    folds = split_rows(3, inputs.labels, 0)
+    calls = []
+
+    def counted(pieces, inputs):
+        calls.append(len(pieces))
+        return encode(pieces, inputs)
+
+    for module in (members, path):
+        monkeypatch.setattr(module, "encode", counted)
+    chosen = choose_member(MEMBERS[-1], inputs, inputs, folds, tol=1e-8)
+    fit_member(chosen, inputs, tol=1e-8, max_iter=100)
+    assert len(calls) == len(folds) + 1
+
+
+def test_tables_of_very_wide_tables_stand_beside_the_columns_that_say_most(monkeypatch):
+    monkeypatch.setattr(mains, "_MOST_COLUMNS", 2)
+    X, y = xor()
+    X = np.hstack([X, np.random.default_rng(1).normal(size=(len(y), 3))])
+    X[: len(y) // 2, 5] += y[: len(y) // 2]  # says something in half of the rows
+    X[:, 6] += y
+    seen = []
+
+    def kept(inputs, folds, mains_of_folds, *others):
+        seen.extend({piece.column for piece in pieces} for pieces, _ in mains_of_folds)
+        return pair_models.judge_tables(inputs, folds, mains_of_folds, *others)
+
+    monkeypatch.setattr(pair_stage, "judge_tables", kept)
+    half = len(y) // 2
+    early, late = np.arange(half), np.arange(half, len(y))
+    model = LessNaiveClassifier(cv=[(early, late), (late, early)]).fit(X, y)
+    # Held-out rows have no say in it.
+    assert 5 in seen[0]
+    assert 5 not in seen[1]
+    assert all(len(own) == 2 and 6 in own for own in seen)
+    assert ("x0", "x1") in model.pairs_
 
 
 def test_products_must_gain_more_than_the_error_of_the_gain():

@@ -150,15 +150,20 @@ class Assembly:
         place, n_classes = column.place, self._inputs.n_classes
         nothing = np.zeros((1, n_classes))
         curves = self._curves[place] or [Curve(np.empty(0), nothing, nothing, nothing[0])]
-        parts = [
-            PiecewiseTerm(
-                column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes))
-            )
-            for curve in curves
-        ]
-        edges = np.unique(np.concatenate([part.edges for part in parts]))
+        edges = curves[0].edges
+        if len(curves) > 1:
+            edges = np.unique(np.concatenate([curve.edges for curve in curves]))
         counts = self._class_counts(bin_codes(column, edges), len(edges) + 2)
-        term = PiecewiseTerm.total(parts, counts)
+        if len(curves) > 1:
+            parts = [
+                PiecewiseTerm(
+                    column.name, (place,), *curve, np.zeros((len(curve.edges) + 2, n_classes))
+                )
+                for curve in curves
+            ]
+            term = PiecewiseTerm.total(parts, counts)
+        else:
+            term = PiecewiseTerm(column.name, (place,), *curves[0], counts)
         if not counts[0].any():
             term.missing = np.zeros(n_classes)
         sign = int(self._inputs.signs[place])

@@ -74,7 +74,7 @@ class Numbers:
         """Cuts between bins that were worked out, by the number of these."""
         return {}
 
-    @property
+    @cached_property
     def has_gaps(self) -> bool:
         """Whether a value is missing."""
         return bool(np.isnan(self.values).any())

@@ -44,10 +44,13 @@ class Design:
         The pieces.
     target : array of shape (n_parameters, n_outputs) or None
         Where parameters are pulled to; None: to 0.
+    encoded : list of Encoded or None
+        What the pieces make of the rows of the table they were learned from, if it is known.
     """
 
     pieces: Sequence[Piece]
     target: Floats | None = None
+    encoded: list[Encoded] | None = None
 
     @cached_property
     def _sizes(self) -> NDArray[np.intp]:

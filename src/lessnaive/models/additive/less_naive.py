@@ -71,8 +71,9 @@ class LessNaiveClassifier(ScorecardClassifier):
     pairs are looked for in what the columns alone leave unexplained. These models of pairs stand
     beside the five, and the weights of all are found together, pulled to equal ones:
 
-    - *coarse tables* and *tables*: steps of the columns, and tables of the pairs, with four and
-      with eight bins of numbers; one of the two where folds leave rows out;
+    - *coarse tables* and *tables*: steps of the columns (of more than 1,000, of those that say
+      most), and tables of the pairs, with four and with eight bins of numbers; one of the two where
+      folds leave rows out;
     - *trees*: boosted trees each branch of which looks at one column or pair;
     - *products*: *bends* with a multiple of the product of each pair of numbers, if they lower the
       log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error

@@ -83,11 +83,20 @@ class FreedNaiveBayes(Member):
         labels = inputs.labels[rows]
         weights = None if inputs.weights is None else inputs.weights[rows]
         cuts = _modl_cuts(inputs, rows)
-        pieces = main_pieces(inputs, lambda column: [Bins(column.place, cuts[column.place], 1.0)])
-        codes = [block.codes[rows] for block in encode(pieces, inputs)]
+        few = len(inputs.columns) <= MANY_COLUMNS
+
+        def bins(column: Numbers) -> list[Piece]:
+            own = cuts[column.place]
+            # One bin of all rows is an intercept with a price, which ends at 0.
+            says_something = few or len(own) > 0 or column.has_gaps
+            return [Bins(column.place, own, 1.0)] if says_something else []
+
+        pieces = main_pieces(inputs, bins)
+        encoded = encode(pieces, inputs)
+        codes = [block.codes[rows] for block in encoded]
         sizes = [piece.size for piece in pieces]
         tables = naive_tables(codes, sizes, labels, weights, inputs.unit)
-        return Design(pieces, centred_target(tables, inputs.n_outputs))
+        return Design(pieces, centred_target(tables, inputs.n_outputs), encoded)
 
 
 def main_pieces(inputs: Inputs, of_numbers: Callable[[Numbers], list[Piece]]) -> list[Piece]:

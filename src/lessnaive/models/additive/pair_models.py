@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.basis import Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers, thinned
 from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
+from lessnaive.models.additive.mains import Mains
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
 from lessnaive.models.additive.path import Folds, penalty_path
@@ -87,14 +88,15 @@ class Groups(NamedTuple):
 def judge_tables(
     some: Inputs,
     folds: Folds,
-    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+    mains: Sequence[Mains],
     choices: Sequence[Groups],
     tol: float,
 ) -> list[JudgedTables]:
     """Choose groups, and the penalty of tables with few and with more bins, by the folds.
 
-    `mains` are the pieces of the columns, and what they make of some of the rows. `choices` are the
-    groups to choose from, the simplest first. Without numbers there are no bins, and one table.
+    `mains` are the pieces of the columns in each fold, and what they make of the rows. `choices`
+    are the groups to choose from, the simplest first. Without numbers there are no bins, and one
+    table.
     """
     numeric = any(isinstance(column, Numbers) for column in some.columns)
     sizes = dict(zip(BINS, _NAMES, strict=True)) if numeric else {BINS[0]: _NAMES[-1]}
@@ -139,7 +141,7 @@ def fit_tables(
 def _path(
     inputs: Inputs,
     folds: Folds,
-    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+    mains: Sequence[Mains],
     groups_of_folds: Sequence[Sequence[Group]],
     coarse: list[Coarse],
     tol: float,
@@ -147,10 +149,10 @@ def _path(
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
     labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
-    for (train, test), groups in zip(folds, groups_of_folds, strict=True):
+    for (train, test), own, groups in zip(folds, mains, groups_of_folds, strict=True):
         tables = cross_pieces(groups, coarse)
-        blocks = [*mains[1], *encode(tables, inputs)]
-        fits.append(make_fit(Design([*mains[0], *tables]), blocks, inputs, train))
+        blocks = [*own[1], *encode(tables, inputs)]
+        fits.append(make_fit(Design([*own[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     best = np.inf
     kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))

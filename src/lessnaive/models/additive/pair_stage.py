@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
-from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.basis import Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs
-from lessnaive.models.additive.design import Solution, class_logs, encode
+from lessnaive.models.additive.design import Design, Solution, class_logs, encode
 from lessnaive.models.additive.judge import Judge, MemberReport
+from lessnaive.models.additive.mains import Mains, telling_mains
 from lessnaive.models.additive.members import MANY_COLUMNS, main_pieces, steps_and_line
 from lessnaive.models.additive.pair_choice import Group, Pair, choose_pairs
 from lessnaive.models.additive.pair_models import (
@@ -130,15 +131,19 @@ def judge_pairs(
     if not _may_gain(some, settings, judge, alone.honest):
         return None
     pieces = main_pieces(every, steps_and_line)
-    mains = (pieces, encode(pieces, some))
-    *of_folds, (pairs, triples) = _choose(some, folds, settings, judge, alone.together, mains)
+    coarse = coarse_columns(some, BINS[-1], LEVELS)
+    all_mains = (pieces, encode(pieces, some))
+    learned = [*(train for train, _ in folds), judge.rows]
+    *mains_of_folds, mains = (telling_mains(all_mains, coarse, some, rows) for rows in learned)
+    tasks = list(zip(learned, [*mains_of_folds, mains], strict=True))
+    *of_folds, (pairs, triples) = _choose(some, coarse, settings, judge, alone.together, tasks)
     step()
     if not (pairs or triples):
         return None
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
-    tables = judge_tables(some, folds, mains, choices, settings.fold_tol)
+    tables = judge_tables(some, folds, mains_of_folds, choices, settings.fold_tol)
     if every is not some:  # of very many rows, to which one kind is enough to fit
         tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out)))]
     step()
@@ -170,7 +175,7 @@ def judge_pairs(
         for (name, penalty, scores), weight in zip(models, weights[n_alone:].tolist(), strict=True)
     ]
     return WithPairs(
-        weights, pieces, pairs, tables, trees.rounds, alone.curves, products, reports, loss
+        weights, list(mains[0]), pairs, tables, trees.rounds, alone.curves, products, reports, loss
     )
 
 
@@ -193,28 +198,26 @@ def _may_gain(some: Inputs, settings: Settings, judge: Judge, honest: Floats) ->
 
 def _choose(
     some: Inputs,
-    folds: Folds,
+    coarse: Sequence[Coarse],
     settings: Settings,
     judge: Judge,
     together: Floats,
-    mains: tuple[Sequence[Piece], Sequence[Encoded]],
+    tasks: Sequence[tuple[Rows, Mains]],
 ) -> list[tuple[list[Pair], list[Group]]]:
-    """Return the pairs and triples of each fold, and those of all rows that are held out."""
+    """Return the pairs and triples that each task finds: by its rows, beside pieces of columns."""
     # Rows that no fold holds out have no score but that of the class frequencies.
     logs, _ = class_logs(some.labels, some.weights, some.n_classes)
     scores = np.repeat(centred(logs[None]), some.n_rows, axis=0)
     scores[judge.rows] = together
     judged = np.zeros(some.n_rows, dtype=bool)
     judged[judge.rows] = True
-    coarse = coarse_columns(some, BINS[-1], LEVELS)
 
-    def chosen(rows: Rows) -> tuple[list[Pair], list[Group]]:
+    def chosen(rows: Rows, mains: Mains) -> tuple[list[Pair], list[Group]]:
         known = rows[judged[rows]]
         learned = (some, known if len(known) else rows, scores, coarse, mains)
         pairs = choose_pairs(*learned, settings.pairs)
         return pairs, choose_triples(*learned, pairs, settings.triples)
 
-    tasks = [(train,) for train, _ in folds] + [(judge.rows,)]
     return side_by_side(chosen, tasks, settings.n_jobs)
 
 
@@ -231,6 +234,8 @@ def fit_pairs(
     weight_of = {report.name: report.weight for report in judged.reports}
     solutions: list[Solution] = []
     tol, max_iter = settings.tol, settings.max_iter
+    if start is not None and len(start) != Design(judged.pieces).size + 1:
+        start = None  # of more columns than those beside the tables
     for each in judged.tables:
         if weight_of[each.name]:
             tables = fit_tables(every, judged.pieces, each, start, tol=tol, max_iter=max_iter)

@@ -101,7 +101,7 @@ def choose_member(
     fits, tests = [], []
     for train, test in folds:
         own = member.design(some, train) if design is None else design
-        blocks = encode(own.pieces, some) if encoded is None else encoded
+        blocks = _blocks(own, some) if encoded is None else encoded
         fits.append(make_fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
@@ -119,10 +119,15 @@ def fit_member(chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: in
     if design is None:
         design = member.design(inputs, np.arange(inputs.n_rows))
     if encoded is None:
-        encoded = encode(design.pieces, inputs)
+        encoded = _blocks(design, inputs)
     fit = make_fit(design, encoded, inputs)
     solution = fit.solve(chosen.penalty, chosen.start, tol=tol, max_iter=max_iter)
     return FittedMember(member.name, design, solution)
+
+
+def _blocks(design: Design, inputs: Inputs) -> list[Encoded]:
+    """Return what the pieces make of a table; those that were learned know it."""
+    return encode(design.pieces, inputs) if design.encoded is None else design.encoded
 
 
 def _choose(
