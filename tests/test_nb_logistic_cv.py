@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -215,3 +217,31 @@ def test_model_file(tmp_path):
     path.write_text(text)
     with pytest.raises(ModelFormatError, match="n_moved"):
         load(path)
+
+
+@pytest.mark.parametrize(("seed", "rounds"), [(0, 1), (3, 2)])
+def test_large_tables_take_one_fold_after_the_other(monkeypatch, seed, rounds):
+    from lessnaive.models.logistic import nb_logistic_cv
+
+    X, y = table(n_rows=400, seed=seed)
+    together = NBLogisticCV(cv=4).fit(X, y)
+    alive: weakref.WeakSet[Any] = weakref.WeakSet()
+    begun = []
+
+    class Walk(nb_logistic_cv._Walk):
+        def __init__(self, *args: Any) -> None:
+            gc.collect()
+            assert not alive
+            super().__init__(*args)
+            alive.add(self)
+            begun.append(self._path)
+
+    monkeypatch.setattr(nb_logistic_cv, "_Walk", Walk)
+    monkeypatch.setattr(nb_logistic_cv, "_MANY_CELLS", 0)
+    model = NBLogisticCV(cv=4).fit(X, y)
+    assert len(begun) == 4 * rounds
+    assert len(model.path_.lams) < 100
+    np.testing.assert_array_equal(model.path_.lams, together.path_.lams)
+    np.testing.assert_allclose(model.path_.fold_scores, together.path_.fold_scores, rtol=1e-6)
+    assert model.lam_ == together.lam_
+    assert model.objective_ == together.objective_

@@ -301,8 +301,10 @@ class ValueMoments(SumsByClass):
         gaussian = fit_gaussian(self.sums, **_how(settings))
         absent, present = self.presence(settings)
         offset = gaussian.log_peak + present
-        values = np.stack([offset, gaussian.mean, gaussian.scale, absent, np.ones_like(offset)])
-        return QuadraticTerm(name, (place,), values, np.stack([self.missing, self.present]))
+        # np.stack takes twice as long, and there may be very many columns.
+        ones = np.ones(len(offset))
+        values = np.array([offset, gaussian.mean, gaussian.scale, absent, ones])
+        return QuadraticTerm(name, (place,), values, np.array([self.missing, self.present]))
 
     def typical_values(self) -> NormalValues:
         """Return normally distributed values with the moments of each class."""

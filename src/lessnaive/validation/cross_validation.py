@@ -31,6 +31,7 @@ __all__ = [
     "side_by_side",
     "split_rows",
     "summarize",
+    "take_fold",
 ]
 
 Floats = NDArray[np.float64]
@@ -148,6 +149,12 @@ class Fold(Generic[Source]):
     share: float
 
 
+def take_fold(source: Source, train: Rows, test: Rows) -> Fold[Source]:
+    """Return the fold of rows to learn from and rows to hold out."""
+    taken = source.take(train)
+    return Fold(taken, source.take(test), taken.total_weight / source.total_weight)
+
+
 def cross_validate(
     work: Callable[[Fold[Source]], Result],
     source: Source,
@@ -175,8 +182,7 @@ def cross_validate(
     """
 
     def one_fold(train: Rows, test: Rows) -> Result:
-        taken = source.take(train)
-        return work(Fold(taken, source.take(test), taken.total_weight / source.total_weight))
+        return work(take_fold(source, train, test))
 
     return side_by_side(one_fold, splits, n_jobs)
 

@@ -80,6 +80,10 @@ class _Entries(NamedTuple):
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
+_NOTHING = _Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+_ONE = _Entries(np.array([0]), np.array([0]), np.array([1.0]))
+
+
 class _Part(ABC):
     """Some design columns, all of one input column.
 
@@ -144,7 +148,7 @@ class _Line(_Part):
         self, name: str, place: int, moments: Floats, parabola: QuadraticTerm | None
     ) -> None:
         self._name, self._place, self._parabola = name, place, parabola
-        self._counts = np.stack([moments[:, 5], moments[:, 0]])
+        self._counts = np.array([moments[:, 5], moments[:, 0]])  # np.stack takes twice as long
         weight, mean, mean_rest, squares, squares_rest, missing = merged_moments(moments)
         there = weight > 0
         self.mean = self.center = np.array([mean + mean_rest if there else 0.0])
@@ -164,7 +168,7 @@ class _Line(_Part):
 
     def entries(self) -> _Entries:
         """Return the one number."""
-        return _Entries(np.array([0]), np.array([0]), np.array([1.0]))
+        return _ONE
 
     def naive(self) -> tuple[Floats, Floats]:
         """Return the line that the parabolas of one width differ by."""
@@ -356,20 +360,23 @@ class Design:
         are, or less their mean, or divided by their standard deviation.
         """
         unit = self.units(scaled=scaled)
-        entries = [_Entries(np.array([0]), np.array([0]), np.array([1.0]))]
-        number, code = 1, 1 + sum(part.is_number for part in self._flat)
-        for part, own in zip(self._flat, self._slices, strict=True):
-            first = number if part.is_number else code
-            rows, columns, values = part.entries()
-            places = own.start + columns
-            entries.append(_Entries(first + rows, 1 + places, values / unit[places]))
-            # The rows hold numbers less their mean already.
-            moved = (part.mean if part.is_number else 0.0) - part.mean * centered
-            places = np.flatnonzero(moved)
-            shift = moved[places] / unit[own][places]
-            entries.append(_Entries(np.zeros_like(places), 1 + own.start + places, shift))
+        firsts, number, code = [], 1, 1 + sum(part.is_number for part in self._flat)
+        for part in self._flat:
+            firsts.append(number if part.is_number else code)
             number, code = number + part.is_number, code + (not part.is_number) * part.size
-        rows, columns, values = _Entries.joined(entries)
+        # All parts at once, as there may be very many.
+        parts = [part.entries() for part in self._flat]
+        lengths = [len(part.rows) for part in parts]
+        own = _Entries.joined([_NOTHING, *parts])
+        places = _repeated([each.start for each in self._slices], lengths) + own.columns
+        # The rows hold numbers less their mean already.
+        n_columns = [len(part.mean) for part in self._flat]
+        is_number = _repeated([part.is_number for part in self._flat], n_columns)
+        moved = np.where(is_number, self.mean, 0.0) - self.mean * centered
+        shifted = np.flatnonzero(moved)
+        shift = _Entries(np.zeros_like(shifted), 1 + shifted, moved[shifted] / unit[shifted])
+        own = _Entries(_repeated(firsts, lengths) + own.rows, 1 + places, own.values / unit[places])
+        rows, columns, values = _Entries.joined([_ONE, own, shift])
         out = csr_array(coo_array((values, (rows, columns)), shape=(code, 1 + len(self))))
         out.sort_indices()  # sums have one order
         return out
@@ -466,6 +473,11 @@ def _merged(one: ValueMoments, other: ValueMoments) -> ValueMoments:
 
 def _total(terms: list[Term]) -> Term:
     return terms[0] if len(terms) == 1 else PiecewiseTerm.total(terms)
+
+
+def _repeated(numbers: Sequence[int], counts: Sequence[int]) -> NDArray[np.int64]:
+    # Empty lists would be floats.
+    return np.repeat(np.array(numbers, dtype=np.int64), np.array(counts, dtype=np.int64))
 
 
 def _joined(arrays: list[Floats]) -> Floats:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
 from lessnaive.models.logistic.problem import (
@@ -29,11 +28,11 @@ from lessnaive.validation.cross_validation import (
     Fold,
     FoldScores,
     choose,
-    cross_validate,
     progress,
     side_by_side,
     split_rows,
     summarize,
+    take_fold,
 )
 from lessnaive.validation.metrics import SCORES, Score
 
@@ -72,12 +71,15 @@ class LogisticPath(FoldScores):
 
     @classmethod
     def of(
-        cls, problem: LogisticProblem, lams: Floats, weights: Floats, fold_scores: Floats
+        cls, problem: LogisticProblem, lams: Floats, fold_scores: Floats, step: Callable[[], None]
     ) -> Self:
-        """Return the path of weights that solve a problem."""
-        pairs = zip(weights, lams.tolist(), strict=True)
-        coefficients = np.stack([problem.coefficients(each, lam) for each, lam in pairs])
-        n_moved = np.count_nonzero(weights, axis=(1, 2))
+        """Return the path of a problem; only its coefficients are kept, as they may be many."""
+        coefficients = np.empty((len(lams), *problem.loss.shape))
+        n_moved = np.empty(len(lams), dtype=np.int64)
+        for place, weights in enumerate(walk_path(problem, lams)):
+            coefficients[place] = problem.coefficients(weights, float(lams[place]))
+            n_moved[place] = np.count_nonzero(weights)
+            step()
         return cls(lams, coefficients[:, :, 1:], coefficients[:, :, 0], n_moved, fold_scores)
 
     def to_plain(self) -> dict[str, Any]:
@@ -104,7 +106,9 @@ class LogisticPath(FoldScores):
         return cls(**arrays)
 
 
-def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
+def walk_path(
+    problem: LogisticProblem, lams: Floats, start: Floats | None = None
+) -> Iterator[Floats]:
     """Yield the weights at each penalty, each found from those at the next stronger one.
 
     Parameters
@@ -113,6 +117,8 @@ def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
         The problem, with the solver and its tolerance among its settings.
     lams : array of shape (n_lams,)
         The penalties, from large to small.
+    start : array of shape (n_outputs, 1 + n_design), optional
+        The weights to go on from; None: those at the strongest penalty.
 
     Yields
     ------
@@ -120,7 +126,7 @@ def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
     """
     settings = problem.settings.solving
     factor = np.broadcast_to(problem.penalty(1.0).factor, problem.loss.shape)
-    start = problem.start()
+    start = problem.start() if start is None else start
     begin = partial(problem.loss.path, factor, start)
     path = PathMinimizer(settings, problem.loss, start, _TOLERANCE, begin)
     unfinished = done = 0
@@ -134,63 +140,104 @@ def walk_path(problem: LogisticProblem, lams: Floats) -> Iterator[Floats]:
         warn_unfinished(settings, unfinished, done)
 
 
+class _Walk:
+    """A path that is being walked: the training rows, and the rows that its models are scored on.
+
+    Parameters
+    ----------
+    settings : LogisticSettings
+        The problem.
+    fold : Fold
+        The rows.
+    lams : array of shape (n_lams,)
+        The penalties that are left, on the scale of all rows.
+    score : Score
+        How models are scored.
+    start : array or None
+        The weights to go on from.
+    """
+
+    def __init__(
+        self,
+        settings: LogisticSettings,
+        fold: Fold[Training],
+        lams: Floats,
+        score: Score,
+        start: Floats | None,
+    ) -> None:
+        self._problem = LogisticProblem(settings, fold.train, allow_empty=True)
+        self._path = walk_path(self._problem, fold.share * lams, start)
+        self._score = score
+        held_out = fold.test
+        self._rows = self._problem.design.rows(held_out)
+        weights = held_out.weights
+        self._counted: Any = slice(None) if weights is None else np.flatnonzero(weights)
+        self._labels = held_out.labels[self._counted]
+        self._weights = None if weights is None else weights[self._counted]
+
+    def next(self) -> Floats:
+        """Return the weights at the next penalty."""
+        return next(self._path)
+
+    def score_of(self, weights: Floats) -> float:
+        """Return the score of weights on the rows that are held out."""
+        probability = np.empty((self._rows.rows, self._rows.classes))
+        self._rows.probabilities(self._problem.loss.coefficients(weights), probability)
+        return self._score(probability[self._counted], self._labels, self._weights)
+
+    def fits_all(self, weights: Floats) -> bool:
+        """Whether hardly any loss is left in training."""
+        return self._problem.loss.value(weights) < _NO_LOSS * self._problem.null_loss()
+
+
 class _FoldPath:
     """The path of a fold, as far as it has been walked.
 
     Parameters
     ----------
-    problem : LogisticProblem
-        The training rows.
-    lams : array of shape (n_lams,)
-        The penalties of these.
-    held_out : Training
-        Rows to score the models on.
-    score : Score
-        How.
+    begin : callable
+        Returns the :class:`_Walk` of the penalties from a place on, from these weights.
+    n_lams : int
+        Number of penalties.
     """
 
-    def __init__(
-        self, problem: LogisticProblem, lams: Floats, held_out: Training, score: Score
-    ) -> None:
-        self._problem: LogisticProblem | None = problem
-        self._path: Iterator[Floats] | None = walk_path(problem, lams)
-        self._n_lams = len(lams)
-        self._score = score
-        self._rows: _core.LinearRows | None = problem.design.rows(held_out)
-        weights = held_out.weights
-        self._counted: Any = slice(None) if weights is None else np.flatnonzero(weights)
-        self._labels = held_out.labels[self._counted]
-        self._weights = None if weights is None else weights[self._counted]
+    def __init__(self, begin: Callable[[int, Floats | None], _Walk], n_lams: int) -> None:
+        self._begin = begin
+        self._n_lams = n_lams
+        self._walk: _Walk | None = None
+        self._last: Floats | None = None
         self.scores: list[float] = []
-        self.fits_all = False
+        # After each so many penalties that are done together.
+        self.fits_all: list[bool] = []
 
-    def go_on(self, to: int, step: Callable[[], None]) -> None:
-        """Walk until so many penalties are done; after the last one the rows are let go."""
-        assert self._path is not None
-        for _ in range(len(self.scores), to):
-            weights = next(self._path)
-            self.scores.append(self._score_of(weights))
+    def go_on(self, to: int, step: Callable[[], None], *, keep: bool) -> None:
+        """Walk until so many penalties are done.
+
+        After the last one, or if they are not to be kept, the rows are let go; the path can be
+        walked on from its last weights then.
+        """
+        if self._walk is None and len(self.scores) < to:
+            self._walk = self._begin(len(self.scores), self._last)
+        for place in range(len(self.scores), to):
+            assert self._walk is not None
+            weights = self._walk.next()
+            self.scores.append(self._walk.score_of(weights))
+            if (place + 1) % _TOGETHER == 0:
+                self.fits_all.append(self._walk.fits_all(weights))
+            self._last = weights
             step()
-        if to >= self._n_lams:
-            self._path = self._problem = self._rows = None
-        elif self._problem is not None:
-            loss = self._problem.loss.value(weights)
-            self.fits_all = loss < _NO_LOSS * self._problem.null_loss()
-
-    def _score_of(self, weights: Floats) -> float:
-        assert self._problem is not None
-        assert self._rows is not None
-        probability = np.empty((self._rows.rows, self._rows.classes))
-        self._rows.probabilities(self._problem.loss.coefficients(weights), probability)
-        return self._score(probability[self._counted], self._labels, self._weights)
+        if to >= self._n_lams or not keep:
+            self._walk = None
 
 
 def score_paths(
-    start: Callable[[Fold[Training]], _FoldPath],
+    settings: LogisticSettings,
+    score: Score,
     training: Training,
     splits: Any,
     lams: Floats,
     *,
+    n_coefficients: int,
     to_the_end: bool,
     n_jobs: int | None,
     step: Callable[[], None],
@@ -198,34 +245,63 @@ def score_paths(
     """Return the scores of all folds, of shape (n_folds, n_penalties that were of use).
 
     All folds go on together, some penalties at a time, until the mean score says that there is no
-    use in going on; large tables one fold after the other to the end, as the rows of all folds
-    together would need much memory.
+    use in going on. The rows of all folds of a large table would need much memory: there the first
+    fold goes on until its own score says so, and the others follow as far, one after the other.
+    Where that was not far enough, each takes its rows again. The scores are the same in both ways.
     """
-    n_cells = len(training.labels) * len(training.table.columns) * len(splits)
-    together = len(lams) if to_the_end or n_cells > _MANY_CELLS else _TOGETHER
+    of_fold = len(training.labels) * len(training.table.columns)
+    of_fold += _CELLS_OF_COEFFICIENT * n_coefficients
+    is_large = len(splits) * of_fold > _MANY_CELLS
 
-    def begin(fold: Fold[Training]) -> _FoldPath:
-        path = start(fold)
-        path.go_on(min(together, len(lams)), step)
-        return path
+    def begin(train: Any, test: Any, done: int, start: Floats | None) -> _Walk:
+        return _Walk(settings, take_fold(training, train, test), lams[done:], score, start)
 
-    paths = cross_validate(begin, training, splits, n_jobs)
-    done = min(together, len(lams))
-    while done < len(lams) and not _is_past_its_best(paths, lams):
-        done = min(done + together, len(lams))
-        side_by_side(lambda path, to=done: path.go_on(to, step), [(p,) for p in paths], n_jobs)
-    for _ in range((len(lams) - done) * len(paths)):
+    paths = [_FoldPath(partial(begin, train, test), len(lams)) for train, test in splits]
+    if to_the_end:
+        goal = len(lams)
+    elif is_large:
+        goal = _own_end(paths[0], lams, step)
+    else:
+        goal = min(_TOGETHER, len(lams))
+    end = 0
+    while end == 0:
+        side_by_side(
+            lambda path, to=goal: path.go_on(to, step, keep=not is_large),
+            [(path,) for path in paths],
+            n_jobs,
+        )
+        end = len(lams) if to_the_end else _end(paths, lams, goal)
+        walked, goal = goal, min(goal + _TOGETHER, len(lams))
+    for _ in range((len(lams) - walked) * len(paths)):
         step()
-    return np.array([path.scores for path in paths])
+    return np.array([path.scores[:end] for path in paths])
 
 
-def _is_past_its_best(paths: list[_FoldPath], lams: Floats) -> bool:
-    """Whether the mean score has fallen for long, or can only fall."""
-    scores = summarize(np.array([path.scores for path in paths])).mean
-    last, best = len(scores) - 1, int(np.argmax(scores))
+def _own_end(path: _FoldPath, lams: Floats, step: Callable[[], None]) -> int:
+    """Walk a fold as far as its own score says, and let its rows go; returns how far that is."""
+    goal = 0
+    while goal < len(lams) and not _end([path], lams, goal):
+        goal = min(goal + _TOGETHER, len(lams))
+        path.go_on(goal, step, keep=True)
+    path.go_on(goal, step, keep=False)
+    return goal
+
+
+def _end(paths: list[_FoldPath], lams: Floats, walked: int) -> int:
+    """Return the number of penalties after which there is no use in going on; 0 if not known."""
+    for done in range(_TOGETHER, walked + 1, _TOGETHER):
+        if _is_past_its_best(paths, lams, done):
+            return done
+    return len(lams) if walked == len(lams) else 0
+
+
+def _is_past_its_best(paths: list[_FoldPath], lams: Floats, done: int) -> bool:
+    """Whether the mean score had fallen for long after so many penalties, or could only fall."""
+    scores = summarize(np.array([path.scores[:done] for path in paths])).mean
+    last, best = done - 1, int(np.argmax(scores))
     if last - best < _TOGETHER:
         return False
-    if all(path.fits_all for path in paths):
+    if all(path.fits_all[done // _TOGETHER - 1] for path in paths):
         return True
     fallen = scores[best] - scores[-1] > _CLEARLY * (scores[best] - scores.min())
     return bool(fallen and lams[last] <= _LONG * lams[best])
@@ -242,8 +318,9 @@ _LONG, _CLEARLY = 0.1, 0.01
 # And where so little is left of the loss of the class shares in training, and the score was best
 # some penalties ago.
 _NO_LOSS = 1e-3
-# Cells of all folds that may be in memory together.
-_MANY_CELLS = 20_000_000
+# Cells of all folds that may be in memory together, and how many a coefficient counts for: its
+# place in the design, the matrices of its coordinates, its slopes.
+_MANY_CELLS, _CELLS_OF_COEFFICIENT = 20_000_000, 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -366,26 +443,19 @@ class NBLogisticCV(LogisticParameters, FittedLogistic):
         lams = self._penalties(problem, lambda_max)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
-
-            def start_fold(fold: Fold[Training]) -> _FoldPath:
-                part = LogisticProblem(LogisticSettings.of(self), fold.train, allow_empty=True)
-                return _FoldPath(part, fold.share * lams, fold.test, SCORES[self.scoring])
-
             fold_scores = score_paths(
-                start_fold,
+                LogisticSettings.of(self),
+                SCORES[self.scoring],
                 training,
                 splits,
                 lams,
+                n_coefficients=start.size,
                 to_the_end=self.lams is not None,
                 n_jobs=self.n_jobs,
                 step=step,
             )
             lams = lams[: fold_scores.shape[1]]
-            weights = np.empty((len(lams), *problem.loss.shape))
-            for place, each in enumerate(walk_path(problem, lams)):
-                weights[place] = each
-                step()
-        path = LogisticPath.of(problem, lams, weights, fold_scores)
+            path = LogisticPath.of(problem, lams, fold_scores, step)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
         # From the start, so that the model is the very one of NBLogistic with this penalty.
