@@ -66,6 +66,8 @@ def stack(
             if tried[0] <= value - 1e-4 * share * promised:
                 break
             share /= 2
+        else:  # no step is short enough: rounding is all that is left
+            return np.asarray(now)
         now, (value, gradient, hessian) = now + share * step, tried
     return np.asarray(now)
 
