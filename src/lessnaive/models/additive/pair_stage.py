@@ -144,7 +144,7 @@ def judge_pairs(
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
     tables = judge_tables(some, folds, mains_of_folds, choices, settings.fold_tol)
-    if every is not some:  # of very many rows, to which one kind is enough to fit
+    if every is not some:  # more rows than are in folds: a fit to all of them takes long
         tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out)))]
     step()
     if not (pairs or tables[0].triples):
