@@ -1,9 +1,12 @@
 """Columns of LessNaiveClassifier that must be monotone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import LinearConstraint, minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from lessnaive import LessNaiveClassifier
 from lessnaive.models.additive.basis import Bins, Line
@@ -102,3 +105,21 @@ def test_minimum_is_that_of_a_general_solver():
     )  # fmt: skip
     assert objective(found.parameters[:, 0])[0] <= other.fun + 1e-6
     np.testing.assert_allclose(found.parameters[:, 0], other.x, atol=2e-3)
+
+
+@pytest.mark.parametrize(("seed", "n_rows"), [(1, 100), (11, 300)])
+def test_small_tables_end_where_only_rounding_is_left(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3)).round(1)
+    y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n_rows) > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert LessNaiveClassifier(monotonic_cst=[1, 1, 0]).fit(X, y).converged_
+
+
+def test_a_search_that_is_cut_short_is_not_over():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        assert not LessNaiveClassifier(monotonic_cst=[1, 1, 0], max_iter=1).fit(X, y).converged_

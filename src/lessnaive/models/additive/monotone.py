@@ -21,8 +21,8 @@ __all__ = ["MonotoneFit", "make_fit", "read_constraints", "without_rounding"]
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int64]
 
-# Iterations of L-BFGS for each of Newton's.
-_TIMES = 20
+# Iterations of L-BFGS for each of Newton's, and its status where no step lowers the objective.
+_TIMES, _NO_LOWER = 20, 2
 
 
 def read_constraints(constraints: Any, schema: Schema, n_classes: int) -> Signs:
@@ -190,7 +190,11 @@ class MonotoneFit(Fit):
             },
         )
         parameters = self._from_rises(found.x * scale)[:, None]
-        return Solution(parameters, int(found.nit), found.status == 0)
+        # Where no step lowers the objective, rounding may be all that was left to gain.
+        gradient = np.where((found.x <= lower) & (found.jac > 0), 0.0, found.jac)
+        promised = 0.5 * float(gradient @ found.hess_inv(gradient))
+        is_over = found.status == 0 or (found.status == _NO_LOWER and promised <= tol)
+        return Solution(parameters, int(found.nit), is_over)
 
     def _from_rises(self, z: Floats) -> Floats:
         out = z.copy()
