@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _PULL, _PULL_TWICE = 5.0, 200.0
 # Steps of Newton's method end when one promises less than this share of the objective.
 _MOST_STEPS, _ENOUGH = 50, 1e-15
+# What is added to the second derivatives, as a share of their sum: it shortens steps only.
+_ROUNDING = 1e-14
 # A gain must be larger than so many standard errors: with fewer rows than this, and with more.
 _FEW_ROWS, _ERRORS_OF_FEW, _ERRORS = 100.0, 2.0, 1.0
 
@@ -82,8 +84,13 @@ def _expansion(
     value = -float(np.einsum("n,n->", w, logs[np.arange(len(labels)), labels]))
     means = np.einsum("nk,mnk->mn", p, models)
     own = models[:, np.arange(len(labels)), labels]
-    flat = (models * np.sqrt(p * w[:, None])).reshape(len(models), -1)
-    hessian = flat @ flat.T - (means * w) @ means.T + 2 * pull * np.eye(len(v))
+    # Of scores less their mean, so that rows of large weight leave no negative rounding.
+    apart = (models - means[:, :, None]) * np.sqrt(p * w[:, None])
+    flat = apart.reshape(len(models), -1)
+    hessian = flat @ flat.T
+    # Where such rows say little about some weights, what rounding left of them must not decide.
+    ridge = 2 * pull + _ROUNDING * np.trace(hessian)
+    hessian[np.diag_indices_from(hessian)] += ridge
     return value + pull * float(away @ away), (means - own) @ w + 2 * pull * away, hessian
 
 
