@@ -1055,7 +1055,6 @@ def _(core: Any) -> Arguments:
         "l2": Real(1.0, setting),
         "least_weight": Real(1.0, setting),
         "rate": Real(0.1, (0.0, *setting)),
-        "patience": Whole(5, (0, -1, *HUGE)),
         "share": Real(0.5, (0.0, 1.1, *setting)),
         "order": Kind([1, 0], ([0, 0], [0, 2], [-1, 0], [0, 1, 2], [None, 0])),
         "seed": Whole(0, ()),

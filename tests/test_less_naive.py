@@ -35,13 +35,14 @@ from lessnaive.models.additive import (
 from lessnaive.models.additive.columns import read_inputs
 from lessnaive.models.additive.design import encode, kernel_rows
 from lessnaive.models.additive.ensemble import fit_ensemble
+from lessnaive.models.additive.judge import Judge
 from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_stage import Settings
-from lessnaive.models.additive.path import choose_member, fit_member
+from lessnaive.models.additive.path import HeldOut, OtherFolds, choose_member, fit_member
 from lessnaive.models.additive.products import JudgedProducts, fit_products
-from lessnaive.models.additive.scores import centred
+from lessnaive.models.additive.scores import centred, log_losses
 from lessnaive.models.additive.stacking import pays, stack
 from lessnaive.scorecard.terms.encodings import SharedCodes
 from lessnaive.table.training import read_training
@@ -210,6 +211,70 @@ def test_shuffled_labels_give_the_prior(n_classes):
     prior = -(share * np.log(share)).sum()
     assert model.cv_log_loss_ < 1.01 * prior
     assert abs(log_loss(y, model.predict_proba(test)) - prior) < 0.02 * prior
+
+
+def test_few_rows_of_noise_are_not_flattered():
+    """On average the log-loss is that of the class frequencies, and few models have pairs."""
+    said, knowing_nothing, with_pairs = [], [], 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80)
+        model = LessNaiveClassifier().fit(X, y)
+        share = np.bincount(y) / len(y)
+        said.append(model.cv_log_loss_)
+        knowing_nothing.append(-(share * np.log(share)).sum())
+        with_pairs += len(model.pairs_) > 0
+    assert abs(np.mean(said) - np.mean(knowing_nothing)) < 0.005
+    assert with_pairs <= 4
+
+
+def test_settings_are_chosen_by_the_other_folds():
+    rng = np.random.default_rng(0)
+    X, y = mixed(60, 3)
+    inputs, fold = inputs_of(X, y), np.arange(60) % 4
+    folds = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(4)]
+    settings = rng.normal(size=(12, 60, 3))
+    seen = OtherFolds(inputs, folds)
+    for scores in settings:
+        seen.look([scores[test] for _, test in folds])
+    losses = np.array([log_losses(scores, inputs.labels) for scores in settings])
+    assert seen.lowest == pytest.approx(losses.mean(axis=1).min(), rel=1e-12)
+    assert (seen.held_out.scores == settings[losses.mean(axis=1).argmin()]).all()
+    chosen = set()
+    for train, test in folds:
+        best = losses[:, train].mean(axis=1).argmin()
+        chosen.add(int(best))
+        assert (seen.held_out.honest[test] == settings[best][test]).all()
+    assert len(chosen) > 1
+
+
+def test_pairs_are_chosen_by_the_other_folds():
+    rng = np.random.default_rng(1)
+    X, y = mixed(90, 2)
+    folds = split_rows(3, y, 0)
+    judge = Judge(inputs_of(X, y), folds)
+    for _ in range(20):
+        simple, rich = HeldOut(*rng.normal(size=(2, 90, 2))), HeldOut(*rng.normal(size=(2, 90, 2)))
+        before, after = (log_losses(each.scores, y) for each in (simple, rich))
+        enough, loss = judge.choose(simple, rich, 0.1)
+        assert enough == (after.mean() <= 0.9 * before.mean())
+        own = []
+        for train, test in folds:
+            used = rich if after[train].mean() <= 0.9 * before[train].mean() else simple
+            own.append(log_losses(used.honest, y)[test].sum())
+        assert loss == pytest.approx(sum(own) / 90, rel=1e-12)
+
+
+@pytest.mark.parametrize("large", [1e15, 1e100])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_beside_which_others_are_nothing(large, n_classes):
+    X, y = mixed(150, n_classes)
+    weights = np.ones(len(y))
+    weights[[3, 8]] = large
+    model = LessNaiveClassifier().fit(X, y, sample_weight=weights)
+    assert np.isfinite(model.predict_proba(X)).all()
+    # Rows that weigh nothing beside others say nothing.
+    assert (model.predict(X.iloc[[3, 8]]) == y[[3, 8]]).all()
 
 
 def test_held_out_loss_is_honest():

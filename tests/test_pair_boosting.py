@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from lessnaive import _core
 
 RULES = {
-    "leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1, "patience": 20,
+    "leaves": 6, "l2": 1.0, "least_weight": 5.0, "rate": 0.1,
     "share": 1.0, "order": list(range(5)), "seed": 0,
 }  # fmt: skip
 PAIRS = [(0, 1), (1, 2), (0, 3)]
@@ -54,11 +54,11 @@ def collapsed(model, columns, pairs=PAIRS):
     total = np.tile(np.array(model.start), (len(columns[0]), 1))
     for j, codes in enumerate(columns):
         table = np.zeros((n_codes[j], model.outputs))
-        model.table(j, None, model.best_round, table)
+        model.table(j, None, model.rounds, table)
         total += table[codes]
     for a, b in pairs:
         table = np.zeros((n_codes[a] * n_codes[b], model.outputs))
-        model.table(a, b, model.best_round, table)
+        model.table(a, b, model.rounds, table)
         total += table[columns[a].astype(int) * n_codes[b] + columns[b]]
     return total
 
@@ -88,7 +88,7 @@ def test_tables_hold_all_of_it(n_classes, ordered):
     columns, labels = draw(600, n_classes, gaps=0.1)
     held_out = (np.arange(600) % 3 == 0).astype(float)
     model = boost(columns, labels, 1 - held_out, held_out, rounds=200, ordered=ordered)
-    assert 0 < model.best_round <= model.rounds
+    assert 0 < model.rounds <= model.rounds
     np.testing.assert_allclose(
         collapsed(model, columns), scores_of(model, len(labels)), rtol=0, atol=1e-12
     )
@@ -188,15 +188,18 @@ def test_same_numbers_for_any_number_of_threads():
     assert (found[0] == found[2]).all()
 
 
-def test_stops_when_held_out_rows_do_not_gain():
-    rng = np.random.default_rng(3)
-    columns, _ = draw(400, 2)
-    labels = rng.integers(0, 2, 400)
-    held_out = (np.arange(400) % 2).astype(float)
-    model = boost(columns, labels, 1 - held_out, held_out, rounds=1000)
-    assert model.rounds == model.best_round + RULES["patience"]
-    assert model.losses[model.best_round] == min(model.losses)
-    assert model.advance(10)  # it is over
+def test_held_out_rows_get_scores_and_teach_nothing():
+    columns, labels = draw(400, 3)
+    held_out = (np.arange(400) % 4 == 0).astype(float)
+    seen = held_out == 0
+    model = boost(columns, labels, 1 - held_out, held_out)
+    other = boost(columns, np.where(seen, labels, 0), 1 - held_out, held_out)
+    assert (scores_of(model, 400) == scores_of(other, 400)).all()
+    alone = boost([c[seen] for c in columns], labels[seen])
+    np.testing.assert_allclose(
+        scores_of(model, 400)[seen], scores_of(alone, int(seen.sum())), rtol=0, atol=1e-12
+    )
+    assert log_loss(scores_of(model, 400)[~seen], labels[~seen]) < 0.9 * np.log(3)
 
 
 def test_columns_that_cannot_be_split_do_not_end_it():
@@ -208,19 +211,19 @@ def test_columns_that_cannot_be_split_do_not_end_it():
     model = _core.PairBoosting(
         [columns[0], rare, rare], [12, 3, 3], [True] * 3, [], labels, 2, np.ones(400), None, **rules
     )
-    assert not model.advance(40)
+    model.advance(40)
     assert model.rounds == 40
     assert len(np.unique(scores_of(model, 400).round(9))) > 2
 
 
-def test_nothing_to_split_is_over_when_patience_is():
+def test_nothing_to_split():
     labels = np.arange(40) % 2
-    held_out = (np.arange(40) < 20).astype(float)
     rules = {**RULES, "order": [0]}
     same = [np.ones(40, np.uint8)]
-    model = _core.PairBoosting(same, [2], [True], [], labels, 2, 1 - held_out, held_out, **rules)
-    assert model.advance(1000)
-    assert (model.rounds, model.best_round) == (RULES["patience"], 0)
+    model = _core.PairBoosting(same, [2], [True], [], labels, 2, np.ones(40), None, **rules)
+    model.advance(7)
+    assert model.rounds == 7
+    assert (scores_of(model, 40) == model.start).all()
 
 
 WRONG = {

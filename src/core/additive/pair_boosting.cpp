@@ -7,9 +7,6 @@
 namespace lessnaive {
 namespace {
 
-// A fall of the loss by a smaller share of what it is without trees is none.
-constexpr double kNoFall = 1e-6;
-
 std::vector<int32_t> rows_with(const double* weights, size_t rows) {
     std::vector<int32_t> out;
     for (size_t i = 0; weights != nullptr && i < rows; ++i)
@@ -29,7 +26,6 @@ PairBoosting::PairBoosting(std::vector<TreeColumn> columns, std::vector<std::vec
       rules_(rules),
       grower_(std::move(columns), std::move(partners), rows_with(weights, labels_.size()),
               rows_with(held_out, labels_.size()), rules.tree, std::move(draw)) {
-    if (held_out != nullptr) held_weights_.assign(held_out, held_out + labels_.size());
     std::vector<double> frequency(classes, 0.0);
     double total = 0;
     for (size_t i = 0; i < labels_.size(); ++i) {
@@ -42,20 +38,16 @@ PairBoosting::PairBoosting(std::vector<TreeColumn> columns, std::vector<std::vec
         start_ = {frequency[1] - frequency[0]};
     else
         start_ = frequency;
-    used_ = grower_.rows();
-    used_.insert(used_.end(), grower_.held_out().begin(), grower_.held_out().end());
     scores_.resize(labels_.size() * outputs_);
     for (size_t i = 0; i < labels_.size(); ++i)
         std::copy(start_.begin(), start_.end(), scores_.begin() + i * outputs_);
     chances_.resize(scores_.size());
     sums_.resize(labels_.size());
-    kept_ = scores_;
     probabilities();
-    losses_.push_back(held_out_loss());
 }
 
 void PairBoosting::probabilities() {
-    for (int64_t row : used_) {
+    for (int64_t row : grower_.rows()) {
         const double* score = scores_.data() + row * outputs_;
         double* chance = chances_.data() + row * outputs_;
         if (outputs_ == 1) {
@@ -77,29 +69,9 @@ void PairBoosting::look(int output, std::vector<TreeSums>& sums) const {
     }
 }
 
-double PairBoosting::held_out_loss() const {
-    double loss = 0;
-    // In the order of the table, so that it does not depend on the trees.
-    for (size_t i = 0; i < held_weights_.size(); ++i) {
-        if (!(held_weights_[i] > 0)) continue;
-        const double* score = scores_.data() + i * outputs_;
-        if (outputs_ == 1) {
-            const double margin = labels_[i] == 1 ? score[0] : -score[0];
-            loss += held_weights_[i] *
-                    (std::max(-margin, 0.0) + std::log1p(std::exp(-std::fabs(margin))));
-            continue;
-        }
-        const double highest = *std::max_element(score, score + outputs_);
-        double total = 0;
-        for (int k = 0; k < outputs_; ++k) total += std::exp(score[k] - highest);
-        loss += held_weights_[i] * (highest + std::log(total) - score[labels_[i]]);
-    }
-    return loss;
-}
-
-bool PairBoosting::advance(int rounds) {
-    for (int r = 0; r < rounds && !over_; ++r) {
-        const int round = this->rounds() + 1;
+void PairBoosting::advance(int rounds) {
+    for (const int last = rounds_ + rounds; rounds_ < last;) {
+        ++rounds_;
         for (int output = 0; output < outputs_; ++output) {
             look(output, sums_);
             for (TreeLeaf leaf : grower_.grow(sums_)) {
@@ -108,19 +80,11 @@ bool PairBoosting::advance(int rounds) {
                     scores_[int64_t{grower_.rows()[i]} * outputs_ + output] += leaf.value;
                 for (int64_t i = leaf.held_begin; i < leaf.held_end; ++i)
                     scores_[int64_t{grower_.held_out()[i]} * outputs_ + output] += leaf.value;
-                leaves_.push_back({leaf, round, output});
+                leaves_.push_back({leaf, rounds_, output});
             }
         }
         probabilities();
-        losses_.push_back(held_out_loss());
-        if (held_weights_.empty()) continue;
-        if (losses_.back() < losses_[best_] - kNoFall * losses_.front()) {
-            best_ = round;
-            kept_ = scores_;
-        }
-        over_ = round - best_ >= rules_.patience;
     }
-    return over_;
 }
 
 void PairBoosting::add_table(int first, int second, int rounds, double* out) const {

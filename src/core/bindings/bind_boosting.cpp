@@ -26,14 +26,14 @@ class BoostedPairs {
                  const std::vector<bool>& ordered,
                  const std::vector<std::tuple<int64_t, int64_t>>& pairs, const Array& labels,
                  int64_t classes, const Vector& weights, const std::optional<Vector>& held_out,
-                 int64_t leaves, double l2, double least_weight, double rate, int64_t patience,
-                 double share, const std::vector<int64_t>& order, int64_t seed) {
+                 int64_t leaves, double l2, double least_weight, double rate, double share,
+                 const std::vector<int64_t>& order, int64_t seed) {
         rows_ = length(labels);
         require(rows_ > 0 && rows_ <= kMostRows, "too few rows, or too many");
         require(classes_of(classes) >= 2, "there must be two classes or more");
         require(2 <= leaves && leaves <= kMostLeaves, "wrong number of leaves");
-        require(l2 >= 0 && least_weight >= 0 && rate > 0 && patience > 0 && std::isfinite(l2) &&
-                    std::isfinite(least_weight) && std::isfinite(rate) && patience <= kMostRows,
+        require(l2 >= 0 && least_weight >= 0 && rate > 0 && std::isfinite(l2) &&
+                    std::isfinite(least_weight) && std::isfinite(rate),
                 "a setting is out of range");
         require(0 < share && share <= 1, "the share of columns must be within (0, 1]");
         Memory().read(weights).read(held_out).require_apart();
@@ -44,8 +44,7 @@ class BoostedPairs {
         for (size_t j = 0; j < codes_.size(); ++j)
             views.push_back({codes_[j].data(), static_cast<int>(n_codes[j]), ordered[j]});
         const double* held = held_out ? held_out->data() : nullptr;
-        const BoostingRules rules{
-            {static_cast<int>(leaves), l2, least_weight}, rate, static_cast<int>(patience)};
+        const BoostingRules rules{{static_cast<int>(leaves), l2, least_weight}, rate};
         boosting_ = std::make_unique<PairBoosting>(
             std::move(views), partners_of(pairs), checked_labels(labels, classes),
             static_cast<int>(classes), weights.data(), held, rules,
@@ -149,41 +148,29 @@ void bind_boosting(nb::module_& m) {
         .def(nb::init<const std::vector<CodeArray>&, const std::vector<int64_t>&,
                       const std::vector<bool>&, const std::vector<std::tuple<int64_t, int64_t>>&,
                       const Array&, int64_t, const Vector&, const std::optional<Vector>&, int64_t,
-                      double, double, double, int64_t, double, const std::vector<int64_t>&,
-                      int64_t>(),
+                      double, double, double, double, const std::vector<int64_t>&, int64_t>(),
              array_arg("columns"), nb::arg("n_codes"), nb::arg("ordered"), nb::arg("pairs"),
              array_arg("labels"), nb::arg("classes"), array_arg("weights"),
              array_or_none("held_out"), nb::arg("leaves"), nb::arg("l2"), nb::arg("least_weight"),
-             nb::arg("rate"), nb::arg("patience"), nb::arg("share"), nb::arg("order"),
-             nb::arg("seed"))
+             nb::arg("rate"), nb::arg("share"), nb::arg("order"), nb::arg("seed"))
         .def(
             "advance",
             [](BoostedPairs& self, int64_t rounds) {
                 require(0 <= rounds && rounds <= kMostRows, "wrong number of rounds");
                 const InUse held(&self, InUse::How::change);
                 const Released release;
-                return self.boosting().advance(static_cast<int>(rounds));
+                self.boosting().advance(static_cast<int>(rounds));
             },
-            nb::arg("rounds"), "Add rounds; returns whether it is over.")
+            nb::arg("rounds"), "Add rounds.")
         .def_prop_ro("outputs", [](BoostedPairs& self) { return self.boosting().outputs(); })
         .def_prop_ro("rounds",
                      [](BoostedPairs& self) {
                          const InUse held(&self, InUse::How::read);
                          return self.boosting().rounds();
                      })
-        .def_prop_ro("best_round",
-                     [](BoostedPairs& self) {
-                         const InUse held(&self, InUse::How::read);
-                         return self.boosting().best_round();
-                     })
         .def_prop_ro("start", [](BoostedPairs& self) { return self.boosting().start(); })
-        .def_prop_ro("losses",
-                     [](BoostedPairs& self) {
-                         const InUse held(&self, InUse::How::read);
-                         return self.boosting().losses();
-                     })
         .def("scores", &BoostedPairs::scores, array_arg("out"),
-             "Scores of all rows (rows, outputs) at the best round.")
+             "Scores of all rows, (rows, outputs).")
         .def("table", &BoostedPairs::table, nb::arg("first"), nb::arg("second").none(),
              nb::arg("rounds"), array_arg("out"),
              "Add what the first rounds say of one column, or of a pair beyond its columns, to a "

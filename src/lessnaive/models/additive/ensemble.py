@@ -55,15 +55,15 @@ def fit_ensemble(
         return choose_member(kinds[place], every, some, folds, tol=settings.fold_tol, step=step)
 
     chosen = side_by_side(chosen_at, [(place,) for place in range(len(kinds))], settings.n_jobs)
-    weights, with_pairs, judge = np.array(shares), None, None
+    weights, with_pairs, judge, log_loss = np.array(shares), None, None, None
     if folds:
         judge = Judge(some, folds)
         held_out = [judge.held_out(member.held_out) for member in chosen]
         weights, honest = judge.stack(held_out, shares)
-        together = np.einsum("mnk,m->nk", np.stack(held_out), weights)
+        together = np.einsum("mnk,m->nk", np.stack([own.scores for own in held_out]), weights)
         curves = next((member for member in chosen if member.member.name == "bends"), None)
         alone = Alone(held_out, shares, together, honest, curves)
-        with_pairs = judge_pairs(every, some, folds, settings, judge, alone, step)
+        with_pairs, log_loss = judge_pairs(every, some, folds, settings, judge, alone, step)
     if with_pairs is not None:
         weights = with_pairs.weights[: len(chosen)]
 
@@ -83,18 +83,17 @@ def fit_ensemble(
         if place in members:
             found = members[place]
             assembly.add_design(found.design, found.solution.parameters, weight)
-        loss = None if judge is None else judge.loss(held_out[place])
+        loss = None if judge is None else judge.loss(held_out[place].scores)
         reports.append(MemberReport(member.member.name, member.penalty, weight, loss))
     solutions = [member.solution for member in members.values()]
     if with_pairs is None:
-        loss = None if judge is None else judge.loss(honest)
-        return Ensemble(assembly, reports, loss, solutions)
+        return Ensemble(assembly, reports, log_loss, solutions)
     # In large tables the search for tables of pairs begins where that for the same columns ended.
     start, last = None, len(chosen) - 2
     if every is not some:
         start = members[last].solution.parameters if last in members else chosen[last].start
     solutions += fit_pairs(inputs, every, some, settings, with_pairs, start, assembly)
-    return Ensemble(assembly, reports + with_pairs.reports, with_pairs.log_loss, solutions)
+    return Ensemble(assembly, reports + with_pairs.reports, log_loss, solutions)
 
 
 def _in_folds(inputs: Inputs, folds: Folds) -> tuple[Inputs, Folds, Inputs]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.columns import Inputs
-from lessnaive.models.additive.path import Folds
+from lessnaive.models.additive.path import Folds, HeldOut
 from lessnaive.models.additive.scores import log_losses
 from lessnaive.models.additive.stacking import stack
 from lessnaive.plain import Node
@@ -66,24 +67,46 @@ class Judge:
         self.fold_of = fold_of[self.rows]
         self.n_folds = len(folds)
 
-    def held_out(self, scores: Floats) -> Floats:
+    def held_out(self, scores: HeldOut) -> HeldOut:
         """Return the scores of the held-out rows."""
-        return scores if len(self.rows) == len(scores) else scores[self.rows]
+        if len(self.rows) == len(scores.scores):
+            return scores
+        return HeldOut(scores.scores[self.rows], scores.honest[self.rows])
 
     def loss(self, scores: Floats) -> float:
         """Return the mean log-loss of scores of the held-out rows."""
         losses = log_losses(scores, self.labels)
         return float(np.einsum("i,i->", losses, self.weights) / self.weights.sum())
 
-    def stack(self, scores: list[Floats], toward: list[float]) -> tuple[Floats, Floats]:
+    def stack(self, models: Sequence[HeldOut], toward: list[float]) -> tuple[Floats, HeldOut]:
         """Return weights, and what weights from the other folds make of each held-out row."""
+        scores = [model.scores for model in models]
         weights = stack(scores, self.labels, self.weights, toward)
-        honest = np.empty_like(scores[0])
+        out = HeldOut(np.empty_like(scores[0]), np.empty_like(scores[0]))
         for place in range(self.n_folds):
             here = self.fold_of == place
             others = [score[~here] for score in scores]
             own = weights
             if not here.all():
                 own = stack(others, self.labels[~here], self.weights[~here], toward)
-            honest[here] = sum(v * score[here] for v, score in zip(own, scores, strict=True))
-        return weights, honest
+            out.scores[here] = sum(v * score[here] for v, score in zip(own, scores, strict=True))
+            out.honest[here] = sum(v * m.honest[here] for v, m in zip(own, models, strict=True))
+        return weights, out
+
+    def choose(self, simple: HeldOut, rich: HeldOut, least: float) -> tuple[bool, float]:
+        """Return whether a richer model pays, and the honest loss if other folds say so for each.
+
+        It pays if it lowers the loss by the share `least`.
+        """
+        before, after = self._by_fold(simple.scores), self._by_fold(rich.scores)
+        # The one fold there is has no others.
+        others = 1.0 - np.eye(self.n_folds) if self.n_folds > 1 else np.ones((1, 1))
+        pays = others @ after <= (1 - least) * (others @ before)
+        honest = np.where(pays, self._by_fold(rich.honest), self._by_fold(simple.honest))
+        loss = float(honest.sum() / self.weights.sum())
+        return bool(after.sum() <= (1 - least) * before.sum()), loss
+
+    def _by_fold(self, scores: Floats) -> Floats:
+        """Return the sum of the weighted log-losses of the held-out rows of each fold."""
+        losses = log_losses(scores, self.labels) * self.weights
+        return np.bincount(self.fold_of, losses, self.n_folds).astype(np.float64)

@@ -141,8 +141,9 @@ class LessNaiveClassifier(ScorecardClassifier):
         held-out rows. With pairs or triples, "tables" and "trees" are among them, with numbers also
         "coarse tables" and perhaps "products".
     cv_log_loss_ : float or None
-        Log-loss of held-out rows, with weights of the members from the other folds; None if there
-        were too few rows to hold any out.
+        Log-loss of held-out rows, for which penalties, rounds of trees, weights, and whether pairs
+        are used, are those that the other folds choose; None if there were too few rows to hold any
+        out.
     n_iter_ : int
         Most steps that one of the models took.
     converged_ : bool

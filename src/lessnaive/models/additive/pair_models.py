@@ -17,7 +17,7 @@ from lessnaive.models.additive.design import Design, Solution, encode, kernel_ro
 from lessnaive.models.additive.mains import Mains
 from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
-from lessnaive.models.additive.path import Folds, penalty_path
+from lessnaive.models.additive.path import Folds, HeldOut, OtherFolds, penalty_path
 from lessnaive.models.additive.scores import centred
 
 __all__ = [
@@ -34,15 +34,16 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 # Bins of numbers in tables of pairs, the categories that are not put together, and penalties.
 BINS, LEVELS = (4, 8), 8
 _NAMES = ("coarse tables", "tables")
 _PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
-# Of the trees.
+# Of the trees. After so many rounds, these are judged by steps of a tenth of them.
 TREE_BINS, _TREE_LEVELS = 64, 62
-_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE = 6, 1.0, 5.0, 0.3, 20
+_LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE, _STEPS = 6, 1.0, 5.0, 0.3, 20, 10
 # Several sequences of trees are averaged, fewer for many classes or rows. Each tree sees a share of
 # the columns only, but no fewer than this.
 _SEQUENCES, _SEQUENCES_OF_MANY, _MANY_ROWS = 4, 2, 20_000
@@ -61,7 +62,7 @@ class JudgedTables:
     groups: list[Group]
     n_bins: int
     penalty: float
-    held_out: Floats
+    held_out: HeldOut
 
     @property
     def triples(self) -> list[Group]:
@@ -145,7 +146,7 @@ def _path(
     groups_of_folds: Sequence[Sequence[Group]],
     coarse: list[Coarse],
     tol: float,
-) -> tuple[float, float, Floats]:
+) -> tuple[float, float, HeldOut]:
     """Return the lowest loss of held-out rows, its penalty, and scores of held-out rows."""
     labels, n_classes = inputs.labels, inputs.n_classes
     fits, tests = [], []
@@ -154,20 +155,21 @@ def _path(
         blocks = [*own[1], *encode(tables, inputs)]
         fits.append(make_fit(Design([*own[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
-    best = np.inf
-    kept: tuple[float, Floats] = (_PENALTIES[0], np.empty((0, n_classes)))
-    for lam, loss, scores, _ in penalty_path(fits, tests, inputs, folds, _PENALTIES, tol):
-        if loss >= best:
+    seen = OtherFolds(inputs, folds)
+    best = _PENALTIES[0]
+    for lam, _ in penalty_path(fits, tests, seen, folds, _PENALTIES, tol):
+        if not seen.is_lowest:
             break
-        best, kept = loss, (lam, scores)
-    return best, *kept
+        best = lam
+    return seen.lowest, best, seen.held_out
 
 
 class JudgedTrees(NamedTuple):
-    """What the folds say about trees: rounds of each sequence, and scores of held-out rows."""
+    """What the folds say about trees: rounds of all sequences, and scores of held-out rows."""
 
-    rounds: list[int]
-    held_out: Floats
+    rounds: int
+    n_sequences: int
+    held_out: HeldOut
 
 
 @dataclass(frozen=True)
@@ -183,34 +185,57 @@ class BoostedPairs:
 def judge_trees(
     some: Inputs, folds: Folds, pairs_of_folds: Sequence[Sequence[Pair]]
 ) -> JudgedTrees:
-    """Boost trees in the folds until held-out rows gain no more."""
+    """Boost trees in the folds, side by side, until held-out rows gain no more."""
     coarse = coarse_columns(some, TREE_BINS, _TREE_LEVELS)
     many = some.n_classes >= _MANY_CLASSES
     most = _MOST_ROUNDS_OF_MANY if many else _MOST_ROUNDS
     n_sequences = _SEQUENCES_OF_MANY if many or some.n_rows > _MANY_ROWS else _SEQUENCES
     weights = np.ones(some.n_rows) if some.weights is None else some.weights
-    held_out = np.zeros((some.n_rows, some.n_classes))
-    rounds = np.empty((n_sequences, len(folds)))
-    for fold, ((train, test), own) in enumerate(zip(folds, pairs_of_folds, strict=True)):
+    sequences = []
+    for (train, test), own in zip(folds, pairs_of_folds, strict=True):
         learned, judged = np.zeros(some.n_rows), np.zeros(some.n_rows)
         learned[train], judged[test] = weights[train], weights[test]
         order = _drawing_order(some, coarse, own, learned)
-        together = np.zeros((len(test), some.n_classes))
-        for seed in range(n_sequences):
-            model = _boosting(some, coarse, own, learned, judged, order, seed)
-            model.advance(most)
-            rounds[seed, fold] = model.best_round
-            out = np.empty((some.n_rows, some.n_outputs))
-            model.scores(out)
-            together += centred(out[test]) / n_sequences
-        held_out[test] = together  # of the last fold, for rows that are held out more than once
-    return JudgedTrees(np.median(rounds, axis=1).astype(int).tolist(), held_out)
+        sequences.append(
+            [
+                _boosting(some, coarse, own, learned, judged, order, seed)
+                for seed in range(n_sequences)
+            ]
+        )
+    seen = OtherFolds(some, folds)
+    now = best = kept = 0
+    while True:
+        seen.look(
+            [_mean_scores(own, test, some) for own, (_, test) in zip(sequences, folds, strict=True)]
+        )
+        if seen.is_lowest:
+            best = now
+        if seen.is_kept:
+            kept = now
+        if now >= most or now - kept >= _PATIENCE + now // _STEPS:
+            return JudgedTrees(best, n_sequences, seen.held_out)
+        # The more rounds there were, the less is a single one.
+        more = min(max(1, now // _STEPS), most - now)
+        for models in sequences:
+            for model in models:
+                model.advance(more)
+        now += more
+
+
+def _mean_scores(models: Sequence[_core.PairBoosting], rows: Rows, inputs: Inputs) -> Floats:
+    """Return the mean scores of some rows by several sequences of trees."""
+    total = np.zeros((len(rows), inputs.n_outputs))
+    out = np.empty((inputs.n_rows, inputs.n_outputs))
+    for model in models:
+        model.scores(out)
+        total += out[rows]
+    return centred(total / len(models))
 
 
 def boost_pairs(
-    inputs: Inputs, some: Inputs, pairs: Sequence[Pair], rounds: Sequence[int]
+    inputs: Inputs, some: Inputs, pairs: Sequence[Pair], judged: JudgedTrees
 ) -> BoostedPairs:
-    """Boost trees of all rows, a sequence for each number of rounds, and average them.
+    """Boost several sequences of trees of all rows, and average them.
 
     Of very many rows, of which only some were in the folds, they see some only.
     """
@@ -224,7 +249,8 @@ def boost_pairs(
         (a, b): np.zeros((coarse[a].size * coarse[b].size, inputs.n_outputs)) for a, b in pairs
     }
     order = _drawing_order(inputs, coarse, pairs, weights)
-    for seed, wanted in enumerate(rounds):
+    wanted = judged.rounds
+    for seed in range(judged.n_sequences):
         model = _boosting(inputs, coarse, pairs, weights, None, order, seed)
         model.advance(wanted)
         for place, table in enumerate(columns):
@@ -232,7 +258,7 @@ def boost_pairs(
         for (a, b), table in tables.items():
             model.table(a, b, wanted, table)
     for table in [*columns, *tables.values()]:
-        table /= len(rounds)
+        table /= judged.n_sequences
     return BoostedPairs(coarse, np.array(model.start), columns, tables)
 
 
@@ -258,7 +284,6 @@ def _boosting(
         _RIDGE,
         _LEAST_WEIGHT,
         _RATE,
-        _PATIENCE,
         min(1.0, max(_SHARE, _FEWEST_DRAWN / max(len(order), 1))),
         order,
         seed,

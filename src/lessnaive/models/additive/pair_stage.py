@@ -22,12 +22,13 @@ from lessnaive.models.additive.pair_models import (
     LEVELS,
     Groups,
     JudgedTables,
+    JudgedTrees,
     boost_pairs,
     fit_tables,
     judge_tables,
     judge_trees,
 )
-from lessnaive.models.additive.path import ChosenMember, Folds
+from lessnaive.models.additive.path import ChosenMember, Folds, HeldOut
 from lessnaive.models.additive.products import JudgedProducts, fit_products, judge_products
 from lessnaive.models.additive.scores import centred
 from lessnaive.models.additive.triple_choice import choose_triples
@@ -64,22 +65,22 @@ class Alone:
 
     Attributes
     ----------
-    held_out : list of array of shape (n_judged, n_classes)
+    held_out : list of HeldOut
         Scores of each member.
     shares : list of float
         Where the weights of the members are pulled to.
     together : array of shape (n_judged, n_classes)
         Their weighted sum.
-    honest : array of shape (n_judged, n_classes)
+    honest : HeldOut
         The same with weights from the other folds.
     curves : ChosenMember or None
         The member beside which products stand.
     """
 
-    held_out: list[Floats]
+    held_out: list[HeldOut]
     shares: list[float]
     together: Floats
-    honest: Floats
+    honest: HeldOut
     curves: ChosenMember | None
 
 
@@ -97,25 +98,22 @@ class WithPairs:
         The pairs, the strongest first.
     tables : list of JudgedTables
         Tables, coarse ones first.
-    rounds : list of int
-        Rounds of each sequence of trees.
+    trees : JudgedTrees
+        Rounds of the sequences of trees.
     curves, products : ChosenMember and JudgedProducts, or None
         Products, and the curves beside them.
     reports : list of MemberReport
         What each model of pairs contributed.
-    log_loss : float
-        Log-loss of held-out rows.
     """
 
     weights: Floats
     pieces: list[Piece]
     pairs: list[Pair]
     tables: list[JudgedTables]
-    rounds: list[int]
+    trees: JudgedTrees
     curves: ChosenMember | None
     products: JudgedProducts | None
     reports: list[MemberReport]
-    log_loss: float
 
 
 def judge_pairs(
@@ -126,10 +124,14 @@ def judge_pairs(
     judge: Judge,
     alone: Alone,
     step: Callable[[], None],
-) -> WithPairs | None:
-    """Return what the folds say about pairs, if there are rows enough and held-out rows gain."""
-    if not _may_gain(some, settings, judge, alone.honest):
-        return None
+) -> tuple[WithPairs | None, float]:
+    """Return what the folds say about pairs, and the log-loss of held-out rows.
+
+    None if there are too few rows, or held-out rows do not gain.
+    """
+    loss = judge.loss(alone.honest.honest)
+    if not _may_gain(some, settings, judge, alone.honest.scores):
+        return None, loss
     pieces = main_pieces(every, steps_and_line)
     coarse = coarse_columns(some, BINS[-1], LEVELS)
     all_mains = (pieces, encode(pieces, some))
@@ -139,16 +141,16 @@ def judge_pairs(
     *of_folds, (pairs, triples) = _choose(some, coarse, settings, judge, alone.together, tasks)
     step()
     if not (pairs or triples):
-        return None
+        return None, loss
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
     tables = judge_tables(some, folds, mains_of_folds, choices, settings.fold_tol)
     if every is not some:  # more rows than are in folds: a fit to all of them takes long
-        tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out)))]
+        tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out).scores))]
     step()
     if not (pairs or tables[0].triples):
-        return None
+        return None, loss
     pairs_of_folds = [own for own, _ in of_folds]
     trees = judge_trees(some, folds, pairs_of_folds)
     step()
@@ -156,7 +158,7 @@ def judge_pairs(
     if alone.curves is not None:
         products = judge_products(some, folds, alone.curves, pairs_of_folds, settings.tol)
     step()
-    models: list[tuple[str, float | None, Floats]] = [
+    models: list[tuple[str, float | None, HeldOut]] = [
         (each.name, each.penalty, judge.held_out(each.held_out)) for each in tables
     ]
     models.append(("trees", None, judge.held_out(trees.held_out)))
@@ -167,16 +169,17 @@ def judge_pairs(
         [*alone.held_out, *(scores for _, _, scores in models)],
         _shares(alone.shares, len(models)),
     )
-    loss = judge.loss(honest)
-    if loss > (1 - _LEAST_GAIN) * judge.loss(alone.honest) or not weights[n_alone:].any():
-        return None
+    gains, loss = judge.choose(alone.honest, honest, _LEAST_GAIN)
+    if not gains or not weights[n_alone:].any():
+        return None, loss
     reports = [
-        MemberReport(name, penalty, weight, judge.loss(scores))
+        MemberReport(name, penalty, weight, judge.loss(scores.scores))
         for (name, penalty, scores), weight in zip(models, weights[n_alone:].tolist(), strict=True)
     ]
-    return WithPairs(
-        weights, list(mains[0]), pairs, tables, trees.rounds, alone.curves, products, reports, loss
+    found = WithPairs(
+        weights, list(mains[0]), pairs, tables, trees, alone.curves, products, reports
     )
+    return found, loss
 
 
 def _shares(alone: Sequence[float], n_models: int) -> list[float]:
@@ -244,7 +247,7 @@ def fit_pairs(
             solutions.append(tables.solution)
     bins: Sequence[Coarse] = ()
     if weight_of["trees"]:
-        trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.rounds)
+        trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.trees)
         assembly.add_boosted(trees, weight_of["trees"])
         bins = trees.coarse
     of_products = weight_of.get("products", 0.0)

@@ -21,10 +21,10 @@ __all__ = [
     "PENALTIES",
     "ChosenMember",
     "FittedMember",
+    "OtherFolds",
     "choose_member",
     "fit_member",
     "fold_tolerance",
-    "mean_loss",
     "penalty_path",
 ]
 
@@ -52,7 +52,7 @@ class ChosenMember:
         The member.
     penalty : float
         The penalty that was chosen.
-    held_out : array of shape (n_rows, n_classes)
+    held_out : HeldOut
         Scores of rows that are not in the training rows of a fold, with mean 0 in each row.
     states : list of array of shape (n_parameters, n_outputs)
         Parameters of the folds, if these have the same pieces: of each, or their mean.
@@ -64,7 +64,7 @@ class ChosenMember:
 
     member: Member
     penalty: float
-    held_out: Floats
+    held_out: HeldOut
     states: list[Floats]
     design: Design | None
     encoded: list[Encoded] | None
@@ -75,6 +75,69 @@ class ChosenMember:
         if not self.states:
             return None
         return np.asarray(np.mean(self.states, axis=0))
+
+
+class HeldOut(NamedTuple):
+    """Scores of held-out rows, (n_rows, n_classes).
+
+    Attributes
+    ----------
+    scores : array
+        At the setting that is best for all held-out rows, which flatters them a little.
+    honest : array
+        At the setting that is best for the rows of the other folds.
+    """
+
+    scores: Floats
+    honest: Floats
+
+
+class OtherFolds:
+    """Scores of the held-out rows of each fold, at the setting that is best for the other folds.
+
+    At the setting that is best for the very rows that judge it, their loss would be flattered.
+
+    Attributes
+    ----------
+    held_out : HeldOut
+        These scores, and those at the setting that is best for all.
+    loss, lowest : float
+        Mean loss of all held-out rows at the setting that was looked at last, and the lowest.
+    is_lowest : bool
+        Whether the last setting lowered it.
+    is_kept : bool
+        Whether it did so for all held-out rows, or for those of all folds but one.
+    """
+
+    def __init__(self, inputs: Inputs, folds: Folds) -> None:
+        self._tests = [test for _, test in folds]
+        self._labels = [inputs.labels[test] for test in self._tests]
+        weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
+        self._weights = [weights[test] for test in self._tests]
+        self._total = sum(float(own.sum()) for own in self._weights)
+        self._of_others = np.full(len(folds), np.inf)
+        shape = (inputs.n_rows, inputs.n_classes)
+        self.held_out = HeldOut(np.zeros(shape), np.zeros(shape))
+        self.loss = self.lowest = np.inf
+        self.is_lowest = self.is_kept = False
+
+    def look(self, scores: Sequence[Floats]) -> None:
+        """Look at another setting: scores of the held-out rows of each fold."""
+        each = zip(scores, self._labels, self._weights, strict=True)
+        losses = [float(np.einsum("i,i->", log_losses(s, own), w)) for s, own, w in each]
+        self.loss = sum(losses) / self._total
+        self.is_lowest = self.is_kept = self.loss < self.lowest * (1 - _LEAST_GAIN)
+        if self.is_lowest:
+            self.lowest = self.loss
+            for test, own in zip(self._tests, scores, strict=True):
+                self.held_out.scores[test] = own
+        for place, test in enumerate(self._tests):
+            # The one fold there is has no others.
+            others = sum(losses[:place] + losses[place + 1 :]) if len(losses) > 1 else losses[0]
+            if others < self._of_others[place] * (1 - _LEAST_GAIN):
+                self._of_others[place] = others
+                self.held_out.honest[test] = scores[place]
+                self.is_kept = True
 
 
 class FittedMember(NamedTuple):
@@ -137,69 +200,56 @@ def _choose(
     folds: Folds,
     tol: float,
     step: Callable[[], None],
-) -> tuple[float, Floats, list[Floats]]:
+) -> tuple[float, HeldOut, list[Floats]]:
     """Return the best penalty, scores of held-out rows at it, and the parameters of the folds."""
-    kept: tuple[float, Floats, list[Floats]] = (
-        PENALTIES[0],
-        np.zeros((inputs.n_rows, inputs.n_classes)),
-        [],
-    )
+    seen = OtherFolds(inputs, folds)
+    penalty, states, worse, tried = PENALTIES[0], list[Floats](), 0, 0
     if not folds:
-        return kept
-    best, worse, tried = np.inf, 0, 0
-    for lam, loss, scores, states in penalty_path(fits, tests, inputs, folds, PENALTIES, tol):
-        if loss < best * (1 - _LEAST_GAIN):
-            best, worse, kept = loss, 0, (lam, scores, states)
+        return penalty, seen.held_out, states
+    for lam, found in penalty_path(fits, tests, seen, folds, PENALTIES, tol):
+        if seen.is_lowest:
+            worse, penalty, states = 0, lam, found
         else:
             worse += 1
         tried += 1
         step()
-        if worse == _PATIENCE or loss > best * (1 + _RISE):
+        if worse == _PATIENCE or seen.loss > seen.lowest * (1 + _RISE):
             break
     for _ in PENALTIES[tried:]:  # those that need no look are done as well
         step()
-    return kept
+    return penalty, seen.held_out, states
 
 
 def penalty_path(
     fits: Sequence[Fit],
     tests: Sequence[_core.AdditiveRows],
-    inputs: Inputs,
+    seen: OtherFolds,
     folds: Folds,
     penalties: Sequence[float],
     tol: float,
-) -> Iterator[tuple[float, float, Floats, list[Floats]]]:
-    """Yield each penalty, the loss of held-out rows, their scores, and the parameters of the folds.
+) -> Iterator[tuple[float, list[Floats]]]:
+    """Yield each penalty that was looked at, and the parameters of the folds.
 
     A search begins where the last two penalties point to.
     """
     states = [fit.start for fit in fits]
     moves = [np.zeros_like(start) for start in states]
-    lowest = mean_loss(np.zeros((inputs.n_rows, inputs.n_classes)), inputs, folds)
     for lam in penalties:
-        scores = np.zeros((inputs.n_rows, inputs.n_classes))
+        scores = []
+        tolerance = fold_tolerance(tol, min(seen.lowest, np.log(seen.held_out.scores.shape[1])))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
             start = states[place]
             guess = start + moves[place] if lam < penalties[0] else start
-            found = fit.solve(lam, guess, tol=fold_tolerance(tol, lowest), max_iter=FOLD_STEPS)
+            found = fit.solve(lam, guess, tol=tolerance, max_iter=FOLD_STEPS)
             moves[place] = found.parameters - start
             states[place] = found.parameters
-            out = np.empty((len(test), inputs.n_outputs))
+            out = np.empty((len(test), found.parameters.shape[1]))
             rows.scores(found.parameters, out)
-            scores[test] = centred(out)
-        loss = mean_loss(scores, inputs, folds)
-        lowest = min(lowest, loss)
-        yield lam, loss, scores, list(states)
+            scores.append(centred(out))
+        seen.look(scores)
+        yield lam, list(states)
 
 
 def fold_tolerance(tol: float, loss: float) -> float:
     """Return the gain per row that ends a search in a fold, given the loss of held-out rows."""
     return _LOOSER * tol * loss
-
-
-def mean_loss(scores: Floats, inputs: Inputs, folds: Folds) -> float:
-    """Return the mean log-loss of all rows that are held out, with their weights."""
-    rows = np.concatenate([test for _, test in folds])
-    losses = log_losses(scores[rows], inputs.labels[rows])
-    weights = np.ones(len(rows)) if inputs.weights is None else inputs.weights[rows]
-    return float(np.einsum("i,i->", losses, weights) / weights.sum())

@@ -21,8 +21,9 @@ from lessnaive.models.additive.path import (
     FOLD_STEPS,
     ChosenMember,
     Folds,
+    HeldOut,
+    OtherFolds,
     fold_tolerance,
-    mean_loss,
 )
 from lessnaive.models.additive.scores import centred, log_losses
 from lessnaive.models.additive.stacking import pays
@@ -44,7 +45,7 @@ class JudgedProducts(NamedTuple):
     """What the folds say about products: their penalty, and scores of held-out rows."""
 
     penalty: float
-    held_out: Floats
+    held_out: HeldOut
 
 
 @dataclass(frozen=True)
@@ -81,32 +82,36 @@ def judge_products(
         held_out = [block.take(test) for block in blocks]
         judged.append(kernel_rows(held_out, labels[test], None, n_classes))
         states.append(_with_products(state, len(added[-1])))
-    alone = best = mean_loss(curves.held_out, some, folds)
-    kept = None
+    seen = OtherFolds(some, folds)
+    seen.look([curves.held_out.scores[test] for _, test in folds])
+    alone, best = seen.loss, None
     for penalty in _PENALTIES:
-        scores = np.zeros((some.n_rows, n_classes))
+        scores = []
+        tolerance = fold_tolerance(tol, seen.lowest)
         for place, (_, test) in enumerate(folds):
             train, blocks = fitted[place]
             fit = make_fit(_design(curves, added[place], penalty), blocks, some, train)
-            tolerance = fold_tolerance(tol, best)
             states[place] = fit.solve(
                 curves.penalty, states[place], tol=tolerance, max_iter=FOLD_STEPS
             ).parameters
             out = np.empty((len(test), some.n_outputs))
             judged[place].scores(states[place], out)
-            scores[test] = centred(out)
-        loss = mean_loss(scores, some, folds)
-        if loss >= best:
+            scores.append(centred(out))
+        seen.look(scores)
+        if not seen.is_lowest:
             break
-        best, kept = loss, JudgedProducts(penalty, scores)
-    if kept is None:
+        best = penalty
+    if best is None:
         return None
     rows = np.concatenate([test for _, test in folds])
     before, after = (
-        log_losses(each[rows], labels[rows]) for each in (curves.held_out, kept.held_out)
+        log_losses(each.scores[rows], labels[rows]) for each in (curves.held_out, seen.held_out)
     )
     weights = np.ones(len(rows)) if some.weights is None else some.weights[rows]
-    return kept if pays(before - after, weights, _LEAST_GAIN * alone) else None
+    gains = before - after
+    return (
+        JudgedProducts(best, seen.held_out) if pays(gains, weights, _LEAST_GAIN * alone) else None
+    )
 
 
 def fit_products(
