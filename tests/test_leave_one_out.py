@@ -132,6 +132,18 @@ def test_a_value_that_is_the_only_other_one(numeric):
     assert model.converged_
 
 
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+def test_no_class_has_two_other_values(numeric):
+    """Without either of the two there is no spread within a class: the column's stands in."""
+    X, y = number_table()
+    rows = [np.flatnonzero(y == c)[0] for c in range(3)] + [np.flatnonzero(y == 0)[1]]
+    X["rare"] = np.nan
+    X.loc[rows, "rare"] = [1.0, 2.0, 4.0, 3.0]
+    model = BaristaNB(leave_one_out=True, numeric=numeric).fit(X, y)
+    assert model.converged_
+    assert model.lambda_max_ < 1000  # about the largest evidence; it was 1e9
+
+
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 def test_counts(missing):
     """Without pseudo-counts, leaving a row out changes the rate of its own class only."""
