@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -158,7 +159,7 @@ def test_groups_of_all_kinds(spy):
             assert not {values[row] for row in seen} & {values[row] for row in judged}
     for gap in (np.nan, None, pd.NA):
         groups = pd.Series([*list("ab") * 29, "c", gap], dtype=object)
-        with pytest.raises(ValueError, match="groups is missing in row 60"):
+        with pytest.raises(ValueError, match=r"groups is missing \(the first is row 59\)"):
             lessnaive.compare(X, y, groups=groups)
 
 
@@ -199,6 +200,12 @@ def test_measures_by_the_names_of_scikit_learn(theirs, ours):
     assert (
         lessnaive.compare(X, y, models=["NaiveBayes"], quick=True, scoring=theirs).scoring == ours
     )
+
+
+def test_what_nothing_is_known_of_makes_no_order():
+    X, y = mixed(60)
+    with pytest.warns(UserWarning, match="The AUC is not known in any split"):
+        lessnaive.compare(X, y, models=["class frequencies"], cv=LeaveOneOut(), scoring="auc")
 
 
 def double(x):

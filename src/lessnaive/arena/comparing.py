@@ -108,7 +108,7 @@ def compare(
     -----
     UserWarning
         If a model failed in a split; it is left out. If a split has one class only to learn from;
-        it is left out.
+        it is left out. If what models are ordered by is not known in any split.
 
     Examples
     --------
@@ -122,9 +122,7 @@ def compare(
     >>> round(found.rows[0].mean["accuracy"], 2)
     0.99
     """
-    scoring = _THEIR_NAMES.get(scoring, scoring)
-    if scoring not in MEASURES:
-        raise ValueError(f"scoring={scoring!r} is none of {', '.join(MEASURES)}.")
+    scoring = _measure_named(scoring)
     rows = read_labelled(X, y, sample_weight, groups, time)
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
@@ -145,7 +143,23 @@ def compare(
     place = {(row["model"], row["split"]): row for row in found}
     kept = [[place[name, split] for split in range(len(splits))] for name in names]
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
-    return Comparison.of(names, kept, scoring, ratio / (1.0 + ratio), failures)
+    result = Comparison.of(names, kept, scoring, ratio / (1.0 + ratio), failures)
+    if np.isnan(result.rows[0].mean[scoring]):
+        warnings.warn(
+            f"The {MEASURES[scoring].name} is not known in any split, as that of rows of one class "
+            "or of classes that were not learned from: nothing is said about which model is best. "
+            "Take other folds, or other scoring.",
+            stacklevel=2,
+        )
+    return result
+
+
+def _measure_named(scoring: Any) -> str:
+    """Return our name of a measure."""
+    name = _THEIR_NAMES.get(scoring, scoring) if isinstance(scoring, str) else None
+    if name not in MEASURES:
+        raise ValueError(f"scoring={scoring!r} is none of {', '.join(MEASURES)}.")
+    return name
 
 
 def _splits(
