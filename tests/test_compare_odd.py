@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -161,6 +161,20 @@ def test_groups_of_all_kinds(spy):
         groups = pd.Series([*list("ab") * 29, "c", gap], dtype=object)
         with pytest.raises(ValueError, match=r"groups is missing \(the first is row 59\)"):
             lessnaive.compare(X, y, groups=groups)
+
+
+def test_given_folds_must_respect_groups_and_times(spy):
+    X, y = mixed(60)
+    time, groups = np.random.default_rng(0).permutation(60), np.arange(60) // 4
+    with pytest.raises(ValueError, match="cv parts rows of the same group"):
+        lessnaive.compare(X, y, models=[spy()], cv=StratifiedKFold(3, shuffle=True), groups=groups)
+    with pytest.raises(ValueError, match="cv learns from rows that are later"):
+        lessnaive.compare(X, y, models=[spy()], cv=TimeSeriesSplit(3), time=time)
+    assert not spy.log
+    lessnaive.compare(X, y, models=[spy()], cv=GroupKFold(3), groups=groups)
+    in_order = np.arange(60) // 7  # rows of the same time are on both sides
+    lessnaive.compare(X, y, models=[spy()], cv=TimeSeriesSplit(3), time=in_order)
+    assert len(spy.log) == 6
 
 
 def test_times_that_are_text(spy):

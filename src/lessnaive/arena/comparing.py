@@ -71,7 +71,8 @@ def compare(
         What is compared; by default all models of :func:`~lessnaive.arena.default_models`.
         Classifiers need ``fit`` and ``predict_proba``.
     cv : int, splitter or iterable of (train, test), optional
-        A number of folds (5; 3 if `quick`), which are stratified, or something that splits.
+        A number of folds (5; 3 if `quick`), which are stratified, or something that splits, and
+        respects groups and time if there are any.
     repeats : int, optional
         How often rows are dealt to folds anew: 2 by default, 1 if `quick` or if there are more
         than 10,000 rows.
