@@ -337,6 +337,8 @@ def test_what_comes_out():
         ({"models": ["baristanb"]}, "did you mean 'BaristaNB'"),
         ({"models": ["forest"]}, "There is no model 'forest' to compare: choose from Less"),
         ({"models": []}, "models is empty"),
+        ({"categorical_features": ["q"]}, "categorical_features names 'q', which is not a column"),
+        ({"categorical_features": "q"}, "categorical_features='q' is neither 'from_dtype' nor"),
         ({"scoring": "f1"}, "scoring='f1' is none of log_loss, accuracy, auc"),
         ({"scoring": ["log_loss", "auc"]}, r"scoring=\['log_loss', 'auc'\] is none of log_loss"),
         ({"repeats": 0}, "repeats=0 is too few"),

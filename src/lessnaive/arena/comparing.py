@@ -21,6 +21,8 @@ from lessnaive.arena.labelled import LabelledTable, read_labelled
 from lessnaive.arena.splitting import learnable, split_labelled
 from lessnaive.arena.tuning import Tuned, fit_to, probability_of
 from lessnaive.models.base import OneBlasThread
+from lessnaive.table import read_table
+from lessnaive.table.schema import categorical_columns
 from lessnaive.validation.cross_validation import Rows, progress, side_by_side
 from lessnaive.validation.predictions import Predictions
 
@@ -125,6 +127,8 @@ def compare(
     """
     scoring = _measure_named(scoring)
     rows = read_labelled(X, y, sample_weight, groups, time)
+    table = read_table(rows.X)
+    categorical_columns(table.columns, table.names, categorical_features)  # which may be wrong
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     candidates = read_models(
