@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import lessnaive
 from compare_cases import Spy, mixed
 from lessnaive import NaiveBayes, arena
+from lessnaive.arena.comparison import MEASURES, Comparison
 from lessnaive.arena.fingerprints import model_fingerprint
 
 
@@ -220,6 +221,18 @@ def test_what_nothing_is_known_of_makes_no_order():
     X, y = mixed(60)
     with pytest.warns(UserWarning, match="The AUC is not known in any split"):
         lessnaive.compare(X, y, models=["class frequencies"], cv=LeaveOneOut(), scoring="auc")
+
+
+def test_rounding_is_no_difference():
+    def cells(extra):
+        loss = 0.69 + np.random.default_rng(0).normal(scale=0.01, size=10) + extra
+        facts = dict.fromkeys((*MEASURES, "columns", "fit_seconds", "predict_seconds"), 0.5)
+        return [{**facts, "log_loss": value} for value in loss.tolist()]
+
+    names, losses = ["a", "rounded", "worse"], [cells(0.0), cells(2e-15), cells(1e-3)]
+    found = Comparison.of(names, losses, "log_loss", 0.2, {})
+    assert [row.p_value for row in found.rows[:2]] == [1.0, 1.0]
+    assert found.not_worse == ["a", "rounded"]
 
 
 def double(x):
