@@ -330,14 +330,22 @@ def test_what_comes_out():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"models": ["NaiveBays"]}, "There is no model 'NaiveBays' to compare: choose from Less"),
+        (
+            {"models": ["NaiveBays"]},
+            "There is no model 'NaiveBays' to compare: did you mean 'NaiveBayes'",
+        ),
+        ({"models": ["baristanb"]}, "did you mean 'BaristaNB'"),
+        ({"models": ["forest"]}, "There is no model 'forest' to compare: choose from Less"),
         ({"models": []}, "models is empty"),
+        ({"categorical_features": ["q"]}, "categorical_features names 'q', which is not a column"),
+        ({"categorical_features": "q"}, "categorical_features='q' is neither 'from_dtype' nor"),
         ({"scoring": "f1"}, "scoring='f1' is none of log_loss, accuracy, auc"),
+        ({"scoring": ["log_loss", "auc"]}, r"scoring=\['log_loss', 'auc'\] is none of log_loss"),
         ({"repeats": 0}, "repeats=0 is too few"),
         ({"cv": 1}, "cv=1 is too few"),
         ({"cv": 50}, "cv=50 folds cannot be made of classes of at most"),
         ({"groups": [1, 2]}, "groups must have a value for each of the 40 rows"),
-        ({"time": [np.nan] * 40}, "time is missing in row 1"),
+        ({"time": [np.nan] * 40}, r"time is missing \(the first is row 0\)"),
         ({"y": ["a"] * 40}, "The target has one class only"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import lessnaive
 from compare_cases import Spy, mixed
 from lessnaive import NaiveBayes, arena
+from lessnaive.arena.comparison import MEASURES, Comparison
 from lessnaive.arena.fingerprints import model_fingerprint
 
 
@@ -158,8 +160,22 @@ def test_groups_of_all_kinds(spy):
             assert not {values[row] for row in seen} & {values[row] for row in judged}
     for gap in (np.nan, None, pd.NA):
         groups = pd.Series([*list("ab") * 29, "c", gap], dtype=object)
-        with pytest.raises(ValueError, match="groups is missing in row 60"):
+        with pytest.raises(ValueError, match=r"groups is missing \(the first is row 59\)"):
             lessnaive.compare(X, y, groups=groups)
+
+
+def test_given_folds_must_respect_groups_and_times(spy):
+    X, y = mixed(60)
+    time, groups = np.random.default_rng(0).permutation(60), np.arange(60) // 4
+    with pytest.raises(ValueError, match="cv parts rows of the same group"):
+        lessnaive.compare(X, y, models=[spy()], cv=StratifiedKFold(3, shuffle=True), groups=groups)
+    with pytest.raises(ValueError, match="cv learns from rows that are later"):
+        lessnaive.compare(X, y, models=[spy()], cv=TimeSeriesSplit(3), time=time)
+    assert not spy.log
+    lessnaive.compare(X, y, models=[spy()], cv=GroupKFold(3), groups=groups)
+    in_order = np.arange(60) // 7  # rows of the same time are on both sides
+    lessnaive.compare(X, y, models=[spy()], cv=TimeSeriesSplit(3), time=in_order)
+    assert len(spy.log) == 6
 
 
 def test_times_that_are_text(spy):
@@ -199,6 +215,24 @@ def test_measures_by_the_names_of_scikit_learn(theirs, ours):
     assert (
         lessnaive.compare(X, y, models=["NaiveBayes"], quick=True, scoring=theirs).scoring == ours
     )
+
+
+def test_what_nothing_is_known_of_makes_no_order():
+    X, y = mixed(60)
+    with pytest.warns(UserWarning, match="The AUC is not known in any split"):
+        lessnaive.compare(X, y, models=["class frequencies"], cv=LeaveOneOut(), scoring="auc")
+
+
+def test_rounding_is_no_difference():
+    def cells(extra):
+        loss = 0.69 + np.random.default_rng(0).normal(scale=0.01, size=10) + extra
+        facts = dict.fromkeys((*MEASURES, "columns", "fit_seconds", "predict_seconds"), 0.5)
+        return [{**facts, "log_loss": value} for value in loss.tolist()]
+
+    names, losses = ["a", "rounded", "worse"], [cells(0.0), cells(2e-15), cells(1e-3)]
+    found = Comparison.of(names, losses, "log_loss", 0.2, {})
+    assert [row.p_value for row in found.rows[:2]] == [1.0, 1.0]
+    assert found.not_worse == ["a", "rounded"]
 
 
 def double(x):

@@ -217,6 +217,8 @@ def test_a_manifest_that_is_none(tmp_path, text):
 def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist: set LESSNAIVE_DATA_HOME"):
         available(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="does not exist: set LESSNAIVE_DATA_HOME"):
+        load("iris", data_home=tmp_path / "nowhere")
 
 
 def test_underscores_make_no_numbers(tmp_path):

@@ -190,6 +190,15 @@ def test_win_draw_loss():
     assert (counts.sum(axis=2) == 3).all()
 
 
+def test_infinite_losses_tie():
+    losses = [[np.inf, np.inf], [np.inf, 0.3], [0.2, 0.4], [0.3, 0.35]]
+    counts = stats.win_draw_loss(losses, higher_is_better=False)
+    assert counts[0, 1].tolist() == [2, 1, 1]
+    assert counts[0, 0].tolist() == [0, 4, 0]
+    ranks_alike = [[9.0, 9.0], [9.0, 0.3], [0.2, 0.4], [0.3, 0.35]]
+    np.testing.assert_array_equal(stats.pairwise(losses), stats.pairwise(ranks_alike))
+
+
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.03])
 def test_the_bayesian_test_is_that_of_baycomp(rope):
     peer = pytest.importorskip("baycomp")

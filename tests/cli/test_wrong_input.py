@@ -110,8 +110,12 @@ def test_tables_that_cannot_be_learned_from(cli, command, content, message):
             "priors has shape (2,), but there are 3 classes: give one probability per class.",
         ),
         (
-            ("--model", "Bayes"),
-            f"there is no model 'Bayes': choose {' or '.join(estimators())}.",
+            ("--model", "naivebayes"),
+            "there is no model 'naivebayes': did you mean 'NaiveBayes'?",
+        ),
+        (
+            ("--model", "forest"),
+            f"there is no model 'forest': there is {', '.join(map(repr, estimators()))}.",
         ),
         (("--drop", "zzz"), f"--drop 'zzz' is not a column of {PENGUINS}: there is {LISTED}."),
         (

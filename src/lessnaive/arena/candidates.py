@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from lessnaive import models as family
@@ -121,12 +122,17 @@ def read_models(
         elif model in registered():
             out[own] = registered()[model](categorical_features=categorical_features)
         else:
-            raise ValueError(
-                f"There is no model {model!r} to compare: choose from {', '.join(everything)}."
-            )
+            raise ValueError(f"There is no model {model!r} to compare: {_meant(model, everything)}")
     if not out:
         raise ValueError("models is empty: name at least one.")
     return out
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    """Say which model may have been meant, or which there are."""
+    by_lower = {own.lower(): own for own in (*registered(), *known)}
+    close = get_close_matches(name.lower(), by_lower, 1)
+    return f"did you mean {by_lower[close[0]]!r}?" if close else f"choose from {', '.join(known)}."
 
 
 def _named(models: Any) -> list[tuple[str, Any]]:

@@ -21,6 +21,8 @@ from lessnaive.arena.labelled import LabelledTable, read_labelled
 from lessnaive.arena.splitting import learnable, split_labelled
 from lessnaive.arena.tuning import Tuned, fit_to, probability_of
 from lessnaive.models.base import OneBlasThread
+from lessnaive.table import read_table
+from lessnaive.table.schema import categorical_columns
 from lessnaive.validation.cross_validation import Rows, progress, side_by_side
 from lessnaive.validation.predictions import Predictions
 
@@ -71,7 +73,8 @@ def compare(
         What is compared; by default all models of :func:`~lessnaive.arena.default_models`.
         Classifiers need ``fit`` and ``predict_proba``.
     cv : int, splitter or iterable of (train, test), optional
-        A number of folds (5; 3 if `quick`), which are stratified, or something that splits.
+        A number of folds (5; 3 if `quick`), which are stratified, or something that splits, and
+        respects groups and time if there are any.
     repeats : int, optional
         How often rows are dealt to folds anew: 2 by default, 1 if `quick` or if there are more
         than 10,000 rows.
@@ -108,7 +111,7 @@ def compare(
     -----
     UserWarning
         If a model failed in a split; it is left out. If a split has one class only to learn from;
-        it is left out.
+        it is left out. If what models are ordered by is not known in any split.
 
     Examples
     --------
@@ -122,10 +125,10 @@ def compare(
     >>> round(found.rows[0].mean["accuracy"], 2)
     0.99
     """
-    scoring = _THEIR_NAMES.get(scoring, scoring)
-    if scoring not in MEASURES:
-        raise ValueError(f"scoring={scoring!r} is none of {', '.join(MEASURES)}.")
+    scoring = _measure_named(scoring)
     rows = read_labelled(X, y, sample_weight, groups, time)
+    table = read_table(rows.X)
+    categorical_columns(table.columns, table.names, categorical_features)  # which may be wrong
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     candidates = read_models(
@@ -145,7 +148,23 @@ def compare(
     place = {(row["model"], row["split"]): row for row in found}
     kept = [[place[name, split] for split in range(len(splits))] for name in names]
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
-    return Comparison.of(names, kept, scoring, ratio / (1.0 + ratio), failures)
+    result = Comparison.of(names, kept, scoring, ratio / (1.0 + ratio), failures)
+    if np.isnan(result.rows[0].mean[scoring]):
+        warnings.warn(
+            f"The {MEASURES[scoring].name} is not known in any split, as that of rows of one class "
+            "or of classes that were not learned from: nothing is said about which model is best. "
+            "Take other folds, or other scoring.",
+            stacklevel=2,
+        )
+    return result
+
+
+def _measure_named(scoring: Any) -> str:
+    """Return our name of a measure."""
+    name = _THEIR_NAMES.get(scoring, scoring) if isinstance(scoring, str) else None
+    if name not in MEASURES:
+        raise ValueError(f"scoring={scoring!r} is none of {', '.join(MEASURES)}.")
+    return name
 
 
 def _splits(

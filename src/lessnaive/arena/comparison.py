@@ -27,6 +27,8 @@ MEASURES = {
     "brier": _METRICS["Brier"],
     "calibration": _METRICS["calibration"],
 }
+# Models that differ by less are the same, however regular the difference is.
+_ROUNDING = 1e-12
 #: What else is told of a model.
 _FACTS = ("columns", "fit_seconds", "predict_seconds")
 # What a brief table has besides what models are ordered by.
@@ -132,6 +134,7 @@ class Comparison:
         for place in order:
             difference = loss[place] - loss[top]
             difference = difference[~np.isnan(difference)]
+            difference = np.where(np.abs(difference) < _ROUNDING, 0.0, difference)
             mean, p_value = 0.0, 1.0
             if place != top and len(difference):
                 test = corrected_resampled_t_test(difference, test_share=test_share)

@@ -139,7 +139,9 @@ def _values_of(values: Any, n_rows: int, name: str) -> NDArray[Any]:
     )
     if np.any(gap):
         row = int(np.argmax(gap))
-        raise ValueError(f"{name} is missing in row {row + 1}: fill it in, or leave the row out.")
+        raise ValueError(
+            f"{name} is missing (the first is row {row}): fill it in, or leave the row out."
+        )
     return array
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
@@ -29,7 +30,7 @@ def split_labelled(
     cv : int, splitter or iterable of (train, test)
         A number of folds: stratified by class; whole groups if rows have groups; blocks of time,
         each judged by what is learned from all rows before it, if rows have times. Something else
-        splits as in scikit-learn.
+        splits as in scikit-learn, but may neither part groups nor learn from what is later.
     repeats : int
         How often the rows are dealt to folds anew. Blocks of time, and what `cv` splits itself,
         are there once.
@@ -43,8 +44,12 @@ def split_labelled(
     """
     if not isinstance(cv, Integral):
         X = np.zeros((len(rows), 1))
-        given = check_cv(cv).split(X, rows.labels, rows.groups)
-        return split_rows([*given], rows.labels, weights=rows.weights)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            given = [*check_cv(cv).split(X, rows.labels, rows.groups)]
+        splits = split_rows(given, rows.labels, weights=rows.weights)
+        _check_apart(rows, splits)
+        return splits
     there = rows.present
     if len(there) < len(rows):
         splits = split_labelled(rows.take(there), cv, repeats, random_state)
@@ -122,6 +127,21 @@ def learnable(
     list of (array, array)
     """
     return [split for split in splits if len(np.unique(labels[split[0]])) > 1]
+
+
+def _check_apart(rows: LabelledTable, splits: list[tuple[Rows, Rows]]) -> None:
+    """Refuse splits that were given if they do not respect groups and time."""
+    for train, test in splits:
+        if rows.groups is not None and np.isin(rows.groups[test], rows.groups[train]).any():
+            raise ValueError(
+                "cv parts rows of the same group: give a number of folds, or one that keeps groups "
+                "together, such as GroupKFold."
+            )
+        if rows.time is not None and rows.time[train].max() > rows.time[test].min():
+            raise ValueError(
+                "cv learns from rows that are later than those it judges: give a number of folds, "
+                "or sort the rows by time before TimeSeriesSplit."
+            )
 
 
 def _blocks(time: NDArray[np.int64], n_blocks: int) -> list[tuple[Rows, Rows]]:

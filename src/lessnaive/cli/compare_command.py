@@ -56,7 +56,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 )
 @click.option(
     "--scoring",
-    type=click.Choice(list(MEASURES)),
+    type=click.Choice(list(MEASURES), case_sensitive=False),
     default="log_loss",
     show_default=True,
     help="By what models are ordered and held against the best.",
@@ -154,6 +154,8 @@ def compare_command(
         candidates = read_models(
             list(models) or None, quick=quick, categorical_features=features, random_state=seed
         )
+        if output is not None and not any(map(_can_be_saved, candidates.values())):
+            raise InputError("-o: none of these models can be written to a model file.")
         kept = _journal(journal, file, fresh)
         found = _compare(
             data,
@@ -308,7 +310,7 @@ def _write_best(
     """Learn the best model that can be saved from all rows, and write it."""
     names = [row.model for row in found.rows if _can_be_saved(candidates[row.model])]
     if not names:
-        raise InputError("-o: none of these models can be written to a model file.")
+        raise InputError("-o: all models that can be written to a model file have failed.")
     if names[0] != found.best:
         display.line(f"{found.best} is no model of this package, and has no model file.")
     groups, time = _apart(data)

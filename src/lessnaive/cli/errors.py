@@ -22,8 +22,8 @@ def listed(names: Sequence[str], most: int = 10) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def near(name: str, names: Sequence[str]) -> str:
+def near(name: str, names: Sequence[str], most: int = 10) -> str:
     """Say which of these names may have been meant, or which there are."""
     by_lower = {known.lower(): known for known in names}
     close = [by_lower[found] for found in get_close_matches(name.lower(), by_lower)]
-    return f"did you mean {listed(close)}?" if close else f"there is {listed(names)}."
+    return f"did you mean {listed(close)}?" if close else f"there is {listed(names, most)}."

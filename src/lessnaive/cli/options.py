@@ -13,7 +13,7 @@ import click
 
 from lessnaive import models
 from lessnaive.cli.dialect import MISSING, Dialect, check_dialect
-from lessnaive.cli.errors import InputError, listed
+from lessnaive.cli.errors import InputError, listed, near
 from lessnaive.cli.estimators import DEFAULT_MODEL, STREAM_LEARNERS, estimators, make_estimator
 from lessnaive.cli.reading import TableFile
 from lessnaive.cli.training import TrainingData, check_roles, read_training_data
@@ -126,7 +126,8 @@ def _read_thousands(_: click.Context, __: click.Parameter, value: str | None) ->
 
 def _read_model_name(_: click.Context, __: click.Parameter, value: str) -> str:
     if value not in MODELS and value not in estimators():
-        raise InputError(f"there is no model {value!r}: choose {' or '.join(estimators())}.")
+        names = list(estimators())
+        raise InputError(f"there is no model {value!r}: {near(value, names, len(names))}")
     return value
 
 

@@ -12,7 +12,7 @@ from lessnaive.datasets.csv_file import read_csv
 from lessnaive.datasets.penguins import PENGUINS_CSV
 from lessnaive.exceptions import TableError
 
-__all__ = ["OPENML", "TableInfo", "available", "find", "home_of"]
+__all__ = ["OPENML", "TableInfo", "available", "find", "home_of", "no_folder"]
 
 #: By our names of tables, their numbers at OpenML and what they are called there.
 OPENML: dict[str, tuple[int, str]] = {
@@ -100,6 +100,11 @@ def home_of(data_home: str | os.PathLike[str] | None) -> Path | None:
     return None if not given else Path(given).expanduser()
 
 
+def no_folder(home: Path) -> str:
+    """Say that a folder of tables is not there."""
+    return f"The folder of tables {home} does not exist: set LESSNAIVE_DATA_HOME to one that does."
+
+
 def available(data_home: str | os.PathLike[str] | None = None) -> list[TableInfo]:
     """List the tables that :func:`load` has at hand, without going to OpenML.
 
@@ -126,10 +131,7 @@ def available(data_home: str | os.PathLike[str] | None = None) -> list[TableInfo
     found = {"penguins": _PENGUINS}
     if home is not None:
         if not home.is_dir():
-            raise FileNotFoundError(
-                f"The folder of tables {home} does not exist: set LESSNAIVE_DATA_HOME to one that "
-                "does."
-            )
+            raise FileNotFoundError(no_folder(home))
         entries = _manifest(home)
         listed = {home / str(entry["file"]) for entry in entries}
         loose = {_stem(f): f for f in home.iterdir() if f.name.endswith(_ENDINGS)}

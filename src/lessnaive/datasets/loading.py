@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from lessnaive.datasets.catalogue import OPENML, find, home_of
+from lessnaive.datasets.catalogue import OPENML, find, home_of, no_folder
 from lessnaive.datasets.csv_file import read_csv, split_target
 from lessnaive.exceptions import TableError
 from lessnaive.table.making import Backend
@@ -46,7 +47,8 @@ def load(
     Raises
     ------
     FileNotFoundError
-        If the table is neither in the folder nor to be had from OpenML.
+        If the table is neither in the folder nor to be had from OpenML, or if there is no such
+        folder.
 
     Examples
     --------
@@ -74,10 +76,14 @@ def load(
 def _from_openml(name: str, home: Path | None) -> tuple[dict[str, list[Any]], str]:
     from sklearn.datasets import fetch_openml
 
+    if home is not None and not home.is_dir():
+        raise FileNotFoundError(no_folder(home))
     number, their_name = OPENML.get(name, (None, name))
     which = {"name": name} if number is None else {"data_id": number}
     try:
-        bunch = fetch_openml(**which, as_frame=True, parser="auto", n_retries=1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="A network error occurred")  # we say it
+            bunch = fetch_openml(**which, as_frame=True, parser="auto", n_retries=1)
     except (OSError, ValueError, ImportError) as error:
         where = "LESSNAIVE_DATA_HOME is not set" if home is None else f"it is not in {home}"
         raise FileNotFoundError(

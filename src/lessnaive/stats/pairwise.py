@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm, wilcoxon
 
 from lessnaive.stats.friedman import rank_differences
-from lessnaive.stats.scores import Scores, read_scores
+from lessnaive.stats.scores import Scores, differences, read_scores
 
 __all__ = ["bergmann_hommel", "holm", "pairwise", "win_draw_loss"]
 
@@ -88,7 +88,7 @@ def pairwise(
 def _wilcoxon(scores: Scores, zero_method: str) -> Floats:
     p = np.ones((scores.n_methods, scores.n_methods))
     for i, j in combinations(range(scores.n_methods), 2):
-        difference = scores.values[:, i] - scores.values[:, j]
+        difference = differences(scores.values[:, i], scores.values[:, j])
         if difference.any():  # methods that are the same everywhere do not differ
             p[i, j] = p[j, i] = float(wilcoxon(difference, zero_method=zero_method).pvalue)
     return p
@@ -217,7 +217,7 @@ def win_draw_loss(
     array([2, 1, 0])
     """
     values = read_scores(scores, higher_is_better).values
-    difference = values[:, :, None] - values[:, None, :]
+    difference = differences(values[:, :, None], values[:, None, :])
     wins = (difference > tolerance).sum(axis=0)
     draws = (np.abs(difference) <= tolerance).sum(axis=0)
     return np.stack([wins, draws, wins.T], axis=2)

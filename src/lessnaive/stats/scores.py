@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["Scores", "read_scores"]
+__all__ = ["Scores", "differences", "read_scores"]
 
 Floats = NDArray[np.float64]
 
@@ -64,3 +64,9 @@ def read_scores(scores: Any, higher_is_better: bool) -> Scores:
             "methods have a score on."
         )
     return Scores(values if higher_is_better else -values, names)
+
+
+def differences(first: Floats, second: Floats) -> Floats:
+    """Subtract scores; those that are equal differ by 0, infinite ones too."""
+    with np.errstate(invalid="ignore"):
+        return np.where(first == second, 0.0, first - second)

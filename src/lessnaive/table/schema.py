@@ -206,7 +206,12 @@ def categorical_columns(
     if isinstance(categorical_features, str):
         if categorical_features == "from_dtype":
             return by_type
-        return [True] * len(by_type)
+        if categorical_features == "all":
+            return [True] * len(by_type)
+        raise ValueError(
+            f"categorical_features={categorical_features!r} is neither 'from_dtype' nor 'all': "
+            "give a list for single columns."
+        )
     chosen = column_places(names, categorical_features, "categorical_features")
     return [typed or j in chosen for j, typed in enumerate(by_type)]
 
