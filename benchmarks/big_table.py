@@ -168,11 +168,16 @@ def ranks(frame: pd.DataFrame) -> list[list[str]]:
                 method,
                 *(f"{by_rank[m][method]:.2f}" for m in MEASURES),
                 *(f"{means[m][method]:.4f}" for m in MEASURES),
-                "" if np.isnan(seconds[method]) else f"{seconds[method]:.3f}",
+                "" if np.isnan(seconds[method]) else brief(seconds[method]),
             ]
         )
     p = [f"{tests[m].iman_davenport_p_value:.1e}" for m in MEASURES]
     return [*lines, ["p (Iman and Davenport)", *p, "", "", "", ""]]
+
+
+def brief(seconds: float) -> str:
+    """Return a time with three decimals, or with one digit where these would be next to nothing."""
+    return f"{seconds:.3f}" if seconds >= 0.01 else f"{seconds:.1g}"
 
 
 class Standing(NamedTuple):
@@ -200,7 +205,7 @@ def advice(frame: pd.DataFrame) -> list[list[str]]:
         seconds = own.groupby("method")["fit_cpu_seconds"].median()[near]
         best = f"{near[0]} ({by_rank[near[0]]:.2f})"
         others = "; ".join(near[1:]) or "none"
-        fastest = f"{seconds.idxmin()} ({seconds.min():.3f} s)" if seconds.notna().any() else ""
+        fastest = f"{seconds.idxmin()} ({brief(seconds.min())} s)" if seconds.notna().any() else ""
         lines.append([part.title, str(len(part.tables)), best, others, fastest])
     return lines
 

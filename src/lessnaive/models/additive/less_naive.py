@@ -177,7 +177,7 @@ class LessNaiveClassifier(ScorecardClassifier):
         "categorical_features": [StrOptions({"from_dtype", "all"}), "array-like", None],
         "monotonic_cst": [dict, "array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "cv": ["cv_object", None],
+        "cv": ["cv_object"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
