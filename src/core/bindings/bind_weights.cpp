@@ -36,7 +36,7 @@ void make_evidence(
     const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
     const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
     const std::vector<int64_t>& curve_places,
-    const std::vector<std::optional<Vector>>& sharp_shares) {
+    const std::vector<std::optional<Vector>>& sharp_shares, bool merged) {
     const int64_t rows = length(labels);
     const int classes = classes_of(length(intercept));
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
@@ -99,7 +99,7 @@ void make_evidence(
     const Released release;
     new (self)
         Evidence(lookups, curved, intercept.data(), own_intercept ? own_intercept->data() : nullptr,
-                 label_column, w, rows, classes);
+                 label_column, w, rows, classes, merged);
 }
 
 Evidence take_binding(const Evidence& evidence, const Integers& rows) {
@@ -316,7 +316,8 @@ void bind_weights(nb::module_& m) {
              array_arg("curves") = std::vector<PiecewiseTuple>(),
              array_arg("own_curves") = std::vector<std::optional<Vector>>(),
              nb::arg("curve_places") = std::vector<int64_t>(),
-             array_arg("sharp_shares") = std::vector<std::optional<Vector>>())
+             array_arg("sharp_shares") = std::vector<std::optional<Vector>>(),
+             nb::arg("merged") = false)
         .def("take", &take_binding, array_arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, array_arg("out"),

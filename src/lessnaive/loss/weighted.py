@@ -55,6 +55,8 @@ def gather_evidence(
     labels: NDArray[Any],
     weights: Floats | None,
     own: OwnEvidence | None = None,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence:
     """Pack what the terms of a scorecard say about each row.
 
@@ -70,6 +72,8 @@ def gather_evidence(
         Sample weights.
     own : OwnEvidence, optional
         Evidence for the own class of each row, if it differs.
+    merged : bool, default=False
+        Whether rows of a class of which all terms say the same may become one of their weight.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def gather_evidence(
         [own_terms[place] for place in work.curves],
         list(work.curves),
         [None if sharp is None else sharp.share for sharp in sharpness],
+        merged,
     )
 
 
@@ -117,6 +122,8 @@ def training_evidence(
     scorecard: Scorecard,
     training: Training | PartedTraining,
     own: Callable[[Training], OwnEvidence] | None = None,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence | PartedEvidence:
     """Pack what the terms of a scorecard say about each training row, where the rows are.
 
@@ -128,6 +135,8 @@ def training_evidence(
         The rows.
     own : callable, optional
         From rows to the evidence for their own classes, if it differs.
+    merged : bool, default=False
+        Whether rows of which all terms say the same may become one, where all rows are here.
 
     Returns
     -------
@@ -135,18 +144,23 @@ def training_evidence(
     """
     pack = partial(_packed, scorecard, own)
     if isinstance(training, Training):
-        return pack(training)
+        return pack(training, merged=merged)
     from lessnaive.loss.parted import PartedEvidence
 
     return PartedEvidence.of(training, pack, len(scorecard.terms))
 
 
 def _packed(
-    scorecard: Scorecard, own: Callable[[Training], OwnEvidence] | None, training: Training
+    scorecard: Scorecard,
+    own: Callable[[Training], OwnEvidence] | None,
+    training: Training,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence:
     about = None if own is None else own(training)
-    columns = training.table.columns
-    return gather_evidence(scorecard, columns, training.labels, training.weights, about)
+    return gather_evidence(
+        scorecard, training.table.columns, training.labels, training.weights, about, merged=merged
+    )
 
 
 class WeightedEvidenceLoss(Loss, Curvature):

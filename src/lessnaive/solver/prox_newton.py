@@ -16,7 +16,7 @@ from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver.base import Ending, History, Point, Solution, Solver, Stopping
 from lessnaive.solver.newton_cg import NewtonCG
 
-__all__ = ["ProxNewton", "enough_rows"]
+__all__ = ["ProxNewton", "enough_rows", "looks_at_all"]
 
 Floats = NDArray[np.float64]
 
@@ -229,6 +229,11 @@ def enough_rows(loss: Curvature) -> int:
     enough = min(_ROWS_PER_WEIGHT * size, 16 * loss.n_rows // size)
     rows = max(_FEWEST_ROWS, enough)
     return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
+
+
+def looks_at_all(n_rows: int) -> bool:
+    """Whether no sample is taken of so many rows, whatever the loss."""
+    return n_rows < 2 * _FEWEST_ROWS
 
 
 def _roughly(rows: int, loss: Curvature) -> int:
