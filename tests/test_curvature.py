@@ -27,7 +27,9 @@ def test_grams(weighted, left_out):
         e = dense.evidence
         assert_close(out, np.einsum("n,nki,nkj->kij", dense.s, e, e))
         assert lemma1 == pytest.approx(dense.s @ (e**2).sum(axis=2).max(axis=1), rel=1e-12)
-        assert problem.core.largest_norms() == pytest.approx(lemma1, rel=1e-12)
+        assert problem.core.squared_norms(False) == pytest.approx(lemma1, rel=1e-12)
+        trace = np.trace(out, axis1=1, axis2=2).sum()
+        assert problem.core.squared_norms(True) == pytest.approx(trace, rel=1e-12)
         vector = np.random.default_rng(0).normal(size=(n_classes, 5))
         products = np.empty_like(vector)
         problem.core.gram_products(vector, products)
@@ -160,7 +162,7 @@ def test_the_curvature_as_a_map(n_classes, width, left_out):
     assert_close(product, (matrix @ vector.ravel()).reshape(w.shape))
     n_groups = -(-5 // width)
     blocks = np.full((n_groups * n_classes, width, width), np.nan)
-    curvature.blocks(blocks)
+    curvature.blocks(blocks, False)
     square = matrix.reshape(n_classes, 5, n_classes, 5)
     for g, c in np.ndindex(n_groups, n_classes):
         own = slice(g * width, (g + 1) * width)

@@ -199,14 +199,7 @@ class CurvatureTask {
     // q = p for the log loss and p^2 for the squared loss.
     void add_tied(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
-        for (int64_t j : chosen_) {
-            for (int k = 0; k < count; ++k) {
-                double mean = 0;
-                for (int c = 0; c < evidence_.classes(); ++c)
-                    mean += p_[k * pad + c] * chunk_.at(c, j)[k];
-                for (int c = 0; c < evidence_.classes(); ++c) chunk_.at(c, j)[k] -= mean;
-            }
-        }
+        for (int64_t j : chosen_) chunk_.subtract_mean(chunk, j, p_.data());
         for (int c = 0; c < evidence_.classes(); ++c) {
             std::fill(q_.begin(), q_.end(), 0.0);
             for (int k = 0; k < count; ++k) {

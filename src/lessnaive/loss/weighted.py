@@ -265,25 +265,24 @@ class WeightedEvidenceLoss(Loss, Curvature):
 
     @property
     def has_curvature_map(self) -> bool:  # type: ignore[override]
-        """Whether this is the log loss of weights by class, and the rows are here."""
-        by_class = not (self.squared or self.shared)
-        return by_class and isinstance(self.evidence, _core.Evidence)
+        """Whether this is the log loss, and the rows are here."""
+        return not self.squared and isinstance(self.evidence, _core.Evidence)
 
     def curvature_map(self, weights: Floats, *, cautious: bool = False) -> EvidenceCurvature:
         """Return the Hessian as a map, which takes as long as the gradient; no other is known."""
         assert isinstance(self.evidence, _core.Evidence)
-        return EvidenceCurvature(self.evidence, self.by_class(weights))
+        return EvidenceCurvature(self.evidence, self.by_class(weights), shared=self.shared)
 
     @property
     def many_weights(self) -> float:  # type: ignore[override]
         """From so many on the map is cheaper: of many classes, which hardly meet in a row."""
-        many = self.has_curvature_map and self.evidence.classes >= _MANY_CLASSES
+        many = self.has_path and self.evidence.classes >= _MANY_CLASSES
         return _MANY_WEIGHTS if many else np.inf
 
     @property
     def has_path(self) -> bool:
         """Whether the core minimizes this loss along paths of penalties."""
-        return self.has_curvature_map
+        return self.has_curvature_map and not self.shared
 
     def path(self, target: float, enough: int) -> _core.EvidencePath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -328,14 +327,14 @@ class WeightedEvidenceLoss(Loss, Curvature):
         """Return the same where the matrices would have no room."""
         evidence, shape = self.evidence, self.shape
         assert isinstance(evidence, _core.Evidence)
-        out = np.empty(shape)
+        out = np.empty((evidence.classes, evidence.columns))
 
         def product(vector: Floats) -> Floats:
-            evidence.gram_products(np.ascontiguousarray(vector.reshape(shape)), out)
-            return out.ravel()
+            evidence.gram_products(self.by_class(vector.reshape(shape)), out)
+            return out.sum(axis=0) if self.shared else out.ravel()
 
         size = int(np.prod(shape))
-        lemma1 = evidence.largest_norms()
+        lemma1 = evidence.squared_norms(self.shared)
         grams = LinearOperator((size, size), matvec=product, dtype=np.float64)
         found = _largest_by_products(grams)
         return Lipschitz(lemma1, 0.5 * (lemma1 if found is None else found))
