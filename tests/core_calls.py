@@ -565,7 +565,7 @@ def _(core: Any) -> Arguments:
 
 @call("Evidence.squared_norms")
 def _(core: Any) -> Arguments:
-    return {"self": Instance(evidence(core)), "summed": False}
+    return {"self": Instance(evidence(core)), "summed": Flag(False)}
 
 
 @call("Evidence.margins")
@@ -824,7 +824,7 @@ def _(core: Any) -> Arguments:
     return {
         "self": Instance(evidence_curvature(core)),
         "out": Filled(np.zeros((CLASSES, useful, useful))),
-        "tied": False,
+        "tied": Flag(False),
     }
 
 

@@ -19,9 +19,6 @@ Floats = NDArray[np.float64]
 
 # A residual of less is nothing, however small the objective is.
 _SMALLEST = float(np.finfo(np.float64).tiny)
-# An objective of less than this share of the slope at the target is as good as none: rows are surer
-# than any number between 0 and 1 can say, and could be made surer still without end.
-_NOTHING = float(np.finfo(np.float64).eps)
 # After a way that rounding may have changed, the residual is to be this share of what is small
 # enough, if so many steps more do it.
 _PRECISE = 1e-3
@@ -146,8 +143,7 @@ class Stopping:
     def threshold(self, point: Point) -> float:
         """Return the KKT residual that is small enough."""
         # If nothing holds the weights, the objective may fall to zero without end.
-        least = _NOTHING * self.scale
-        size = min(self.scale, max(point.objective, least)) if self.relative else self.scale
+        size = min(self.scale, point.objective) if self.relative else self.scale
         return max(self.tol * size, _SMALLEST)
 
     def reached(self, point: Point) -> bool:
