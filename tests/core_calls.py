@@ -563,9 +563,9 @@ def _(core: Any) -> Arguments:
     }
 
 
-@call("Evidence.largest_norms")
+@call("Evidence.squared_norms")
 def _(core: Any) -> Arguments:
-    return {"self": Instance(evidence(core))}
+    return {"self": Instance(evidence(core)), "summed": Flag(False)}
 
 
 @call("Evidence.margins")
@@ -824,6 +824,7 @@ def _(core: Any) -> Arguments:
     return {
         "self": Instance(evidence_curvature(core)),
         "out": Filled(np.zeros((CLASSES, useful, useful))),
+        "tied": Flag(False),
     }
 
 

@@ -203,3 +203,26 @@ def test_weights_that_cannot_move(name, weights):
     np.testing.assert_array_equal(model.predict_proba(X), naive.predict_proba(X))
     half = AttributeWeightedNB(weights=weights, bounds=(0.5, 0.5), start=0.5).fit(X, y)
     assert (half.weights_ == 0.5).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("settings", [{}, {"l1": 0.5, "l2": 0.1}, {"bounds": (0.2, 3.0)}])
+def test_many_columns_need_no_matrix(n_classes, settings, monkeypatch):
+    """A matrix of columns times columns grows with their square; the minimum is the same."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, 300)
+    X = rng.normal(size=(300, 40)) + 0.7 * rng.normal(size=(n_classes, 40))[y]
+    expected = AttributeWeightedNB(**settings).fit(X, y)
+
+    def fail(*arguments, **others):
+        raise AssertionError("a matrix of second derivatives was made")
+
+    monkeypatch.setattr("lessnaive.loss.WeightedEvidenceLoss.curvature", fail)
+    monkeypatch.setattr("lessnaive.loss.WeightedEvidenceLoss.main_curvature", fail)
+    monkeypatch.setattr("lessnaive.loss.weighted._MOST_IN_GRAMS", 10)
+    model = AttributeWeightedNB(**settings, solver="newton_cg").fit(X, y)
+    assert model.converged_
+    assert expected.converged_
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-4)
+    assert model.lipschitz_ == pytest.approx(expected.lipschitz_, rel=1e-9)

@@ -27,7 +27,9 @@ def test_grams(weighted, left_out):
         e = dense.evidence
         assert_close(out, np.einsum("n,nki,nkj->kij", dense.s, e, e))
         assert lemma1 == pytest.approx(dense.s @ (e**2).sum(axis=2).max(axis=1), rel=1e-12)
-        assert problem.core.largest_norms() == pytest.approx(lemma1, rel=1e-12)
+        assert problem.core.squared_norms(False) == pytest.approx(lemma1, rel=1e-12)
+        trace = np.trace(out, axis1=1, axis2=2).sum()
+        assert problem.core.squared_norms(True) == pytest.approx(trace, rel=1e-12)
         vector = np.random.default_rng(0).normal(size=(n_classes, 5))
         products = np.empty_like(vector)
         problem.core.gram_products(vector, products)
@@ -160,7 +162,7 @@ def test_the_curvature_as_a_map(n_classes, width, left_out):
     assert_close(product, (matrix @ vector.ravel()).reshape(w.shape))
     n_groups = -(-5 // width)
     blocks = np.full((n_groups * n_classes, width, width), np.nan)
-    curvature.blocks(blocks)
+    curvature.blocks(blocks, False)
     square = matrix.reshape(n_classes, 5, n_classes, 5)
     for g, c in np.ndindex(n_groups, n_classes):
         own = slice(g * width, (g + 1) * width)
@@ -168,6 +170,56 @@ def test_the_curvature_as_a_map(n_classes, width, left_out):
         found = square[c, own, c, own]
         expected[: len(found), : len(found)] = found
         assert_close(blocks[g * n_classes + c], expected)
+
+
+@pytest.mark.parametrize("width", [2, 9])
+@pytest.mark.parametrize("n_classes", [2, 5, 20])
+@pytest.mark.parametrize("left_out", [False, True])
+def test_the_curvature_of_shared_weights_as_a_map(n_classes, width, left_out, monkeypatch):
+    """Its products, its diagonal and its inverse within blocks are those of the matrix."""
+    monkeypatch.setattr("lessnaive.loss.evidence_curvature._WIDTH", width)
+    problem = make_problem(n_classes, (3, 4, 2), 2, rows=700, weighted=True, left_out=left_out)
+    loss, rng = WeightedEvidenceLoss(problem.core, shared=True), np.random.default_rng(1)
+    w, vector = rng.normal(size=(2, 5))
+    matrix = loss.curvature(w, np.arange(5), loss.n_rows, 0)
+    curvature = loss.curvature_map(w)
+    assert_close(curvature.multiply(vector), matrix @ vector)
+    assert_close(curvature.diagonal(), np.diag(matrix))
+    more, free = rng.exponential(size=5), np.array([True, True, False, True, True])
+    expected, vector[2] = np.zeros(5), 0.0
+    # A little is added, lest a weight without curvature goes anywhere.
+    added = more + 1e-10 * (np.where(free, np.diag(matrix), 0.0) + more).max()
+    for first in range(0, 5, width):
+        own = np.arange(first, min(5, first + width))
+        own = own[free[own]]
+        block = matrix[np.ix_(own, own)] + np.diag(added[own])
+        expected[own] = np.linalg.solve(block, vector[own])
+    assert_close(np.where(free, curvature.inverse(more, free)(vector), 0.0), expected)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_curvature_by_columns_that_say_nothing_is_zero(tied):
+    rng = np.random.default_rng(0)
+    codes, tables = rng.integers(0, 3, (4, 300)), rng.normal(size=(4, 3, 3))
+    labels, w = rng.integers(0, 3, 300), rng.normal(size=(1 if tied else 3, 4))
+
+    def matrix(tables: np.ndarray) -> np.ndarray:
+        core = _core.Evidence(
+            list(codes), [0] * 4, list(tables), [None] * 4, list(range(4)),
+            [], [], [], [], np.zeros(3), None, labels, None,
+        )  # fmt: skip
+        out = np.full((w.size, w.size), np.nan)
+        weights = np.ascontiguousarray(np.broadcast_to(w, (3, 4)))
+        core.curvature(weights, False, tied, np.arange(w.size), 300, 0, out)
+        return out
+
+    nothing = np.tile([False, True, False, True], len(w))
+    tables[[1, 3]] = 0.0
+    found = matrix(tables)
+    assert (found[nothing] == 0).all()
+    assert (found[:, nothing] == 0).all()
+    tables[[1, 3]] = 1e-300  # hardly anything, and in no other way
+    assert_close(found, matrix(tables))
 
 
 def test_the_inverse_of_the_blocks_leaves_held_weights_alone(monkeypatch):

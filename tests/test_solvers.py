@@ -225,7 +225,7 @@ def test_solvers_refuse_what_they_cannot_do():
     with pytest.raises(ValueError, match="LBFGS cannot be used here: it needs a smooth penalty"):
         BaristaNB(l1=0.1, solver="lbfgs").fit(X, y)
     with pytest.raises(ValueError, match="6 weights are more than max_weights=5"):
-        AttributeWeightedNB(l2=1.0, solver=ProxNewton(max_weights=5)).fit(X, y)
+        AttributeWeightedNB(loss="squared", l2=1.0, solver=ProxNewton(max_weights=5)).fit(X, y)
     with pytest.raises(ValueError, match="this loss has no second derivatives"):
         AttributeWeightedNB(weights="mixed", solver="prox_newton").fit(X, y)
     with pytest.raises(ValueError, match="FISTA cannot be used here: no bound on the curvature"):

@@ -36,7 +36,7 @@ void make_evidence(
     const std::optional<Weights>& weights, const std::vector<std::optional<Vector>>& sharpness,
     const std::vector<PiecewiseTuple>& curves, const std::vector<std::optional<Vector>>& own_curves,
     const std::vector<int64_t>& curve_places,
-    const std::vector<std::optional<Vector>>& sharp_shares) {
+    const std::vector<std::optional<Vector>>& sharp_shares, bool merged) {
     const int64_t rows = length(labels);
     const int classes = classes_of(length(intercept));
     require(codes.size() == shifts.size() && codes.size() == tables.size() &&
@@ -99,7 +99,7 @@ void make_evidence(
     const Released release;
     new (self)
         Evidence(lookups, curved, intercept.data(), own_intercept ? own_intercept->data() : nullptr,
-                 label_column, w, rows, classes);
+                 label_column, w, rows, classes, merged);
 }
 
 Evidence take_binding(const Evidence& evidence, const Integers& rows) {
@@ -221,9 +221,9 @@ void gram_products_binding(const Evidence& evidence, const Matrix& vector, Table
     gram_products(evidence, vector.data(), out.data());
 }
 
-double largest_norms_binding(const Evidence& evidence) {
+double squared_norms_binding(const Evidence& evidence, bool summed) {
     const Released release;
-    return largest_norms(evidence);
+    return squared_norms(evidence, summed);
 }
 
 void make_evidence_curvature(EvidenceCurvature* self, const Evidence& evidence,
@@ -242,14 +242,14 @@ void multiply_binding(const EvidenceCurvature& curvature, const Matrix& vector, 
     curvature.multiply(vector.data(), out.data());
 }
 
-void blocks_binding(const EvidenceCurvature& curvature, Cube out) {
-    const int64_t width = length(out, 1), classes = curvature.evidence().classes();
+void blocks_binding(const EvidenceCurvature& curvature, Cube out, bool tied) {
+    const int64_t width = length(out, 1), classes = tied ? 1 : curvature.evidence().classes();
     const int64_t useful = static_cast<int64_t>(curvature.evidence().places().size());
     require(width > 0 && has_shape(out, {(useful + width - 1) / width * classes, width, width}),
             "out has the wrong shape");
     Memory().fill(out).require_apart();
     const Released release;
-    curvature.blocks(width, out.data());
+    curvature.blocks(tied, width, out.data());
 }
 
 std::tuple<double, double> margins_binding(const Evidence& evidence, const Matrix& direction) {
@@ -316,7 +316,8 @@ void bind_weights(nb::module_& m) {
              array_arg("curves") = std::vector<PiecewiseTuple>(),
              array_arg("own_curves") = std::vector<std::optional<Vector>>(),
              nb::arg("curve_places") = std::vector<int64_t>(),
-             array_arg("sharp_shares") = std::vector<std::optional<Vector>>())
+             array_arg("sharp_shares") = std::vector<std::optional<Vector>>(),
+             nb::arg("merged") = false)
         .def("take", &take_binding, array_arg("rows"),
              "Some of the packed rows, given by their places in increasing order.")
         .def("unpack", &unpack_binding, array_arg("out"),
@@ -356,7 +357,8 @@ void bind_weights(nb::module_& m) {
              "of the largest |e|^2.")
         .def("gram_products", &gram_products_binding, array_arg("vector"), array_arg("out"),
              "Fill out with the products of these matrices and vectors, classes x columns.")
-        .def("largest_norms", &largest_norms_binding, "What grams returns.")
+        .def("squared_norms", &squared_norms_binding, nb::arg("summed"),
+             "What grams returns, or the sum of |e|^2 over rows and all classes.")
         .def("margins", &margins_binding, array_arg("direction"),
              "Smallest and largest growth of the score of a row's class over another class's.");
     nb::class_<EvidenceCurvature>(m, "EvidenceCurvature",
@@ -366,10 +368,11 @@ void bind_weights(nb::module_& m) {
         .def_prop_ro("nbytes", &EvidenceCurvature::bytes)
         .def("multiply", &multiply_binding, array_arg("vector"), array_arg("out"),
              "Fill out with the product with a vector, both classes x columns.")
-        .def("blocks", &blocks_binding, array_arg("out"),
+        .def("blocks", &blocks_binding, array_arg("out"), nb::arg("tied"),
              "Fill out (groups * classes x width x width) with the blocks on the diagonal that "
              "belong to one class and to `width` useful columns in order: group by group, and "
-             "zeros where the last has fewer.");
+             "zeros where the last has fewer. If tied, weights are those of all classes, and out "
+             "is groups x width x width.");
     nb::class_<EvidencePath> path(
         m, "EvidencePath",
         "Minima of the penalized log loss of weighted evidence, for one penalty after the other.");

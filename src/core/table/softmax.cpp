@@ -12,6 +12,21 @@ namespace {
 // Rows at a time: what is kept of them stays in the nearest cache.
 constexpr int kRows = 64;
 
+LESSNAIVE_INLINE double larger(double a, double b) { return a > b ? a : b; }
+
+LESSNAIVE_INLINE double largest(const double* score, int classes) {
+    double out = score[0];
+    int c = 1;
+    if (classes >= 8) {  // four at a time, which need not wait for each other
+        double most[4] = {score[0], score[1], score[2], score[3]};
+        for (c = 4; c + 4 <= classes; c += 4)
+            for (int l = 0; l < 4; ++l) most[l] = larger(score[c + l], most[l]);
+        out = larger(larger(most[0], most[1]), larger(most[2], most[3]));
+    }
+    for (; c < classes; ++c) out = larger(score[c], out);
+    return out;
+}
+
 // At most kRows rows. Each step is a loop of its own, since short loops over classes do not become
 // wide.
 template <int kPad>
@@ -21,8 +36,7 @@ LESSNAIVE_WIDE void normalize_rows(const double* scores, int count, int classes,
     double rest[kRows], inverse[kRows];
     for (int k = 0; k < count; ++k) {
         const double* score = scores + k * width;
-        double highest = score[0];
-        for (int c = 1; c < classes; ++c) highest = score[c] > highest ? score[c] : highest;
+        const double highest = largest(score, classes);
         log_own[k] = score[label] - highest;
         for (int c = 0; c < width; ++c) probabilities[k * width + c] = score[c] - highest;
         for (int c = classes; c < width; ++c) probabilities[k * width + c] = kLowestExponent;
@@ -31,14 +45,22 @@ LESSNAIVE_WIDE void normalize_rows(const double* scores, int count, int classes,
     for (int k = 0; k < count; ++k) {
         const double* p = probabilities + k * width;
         // The sum without one of the highest, which are exactly 1, so that a small rest keeps its
-        // digits.
-        double ones = -1.0, small = 0.0;
-        for (int c = 0; c < width; ++c) {
+        // digits; in four parts, which need not wait for each other.
+        double ones[4] = {-1.0, 0.0, 0.0, 0.0}, small[4] = {};
+        int c = 0;
+        for (; c + 4 <= width; c += 4)
+            for (int l = 0; l < 4; ++l) {
+                const double is_one = static_cast<double>(p[c + l] == 1.0);
+                ones[l] += is_one;
+                small[l] += p[c + l] - is_one;
+            }
+        for (; c < width; ++c) {
             const double is_one = static_cast<double>(p[c] == 1.0);
-            ones += is_one;
-            small += p[c] - is_one;
+            ones[0] += is_one;
+            small[0] += p[c] - is_one;
         }
-        rest[k] = ones + small;
+        rest[k] = ((ones[0] + ones[1]) + (ones[2] + ones[3])) +
+                  ((small[0] + small[1]) + (small[2] + small[3]));
     }
     for (int k = 0; k < count; ++k) {
         inverse[k] = 1.0 / (1.0 + rest[k]);

@@ -86,6 +86,15 @@ void ChunkEvidence::probabilities(const Chunk& chunk, const double* weights, dou
     softmax_rows(out, count, classes_, pad, chunk.label, out, log_own);
 }
 
+void ChunkEvidence::subtract_mean(const Chunk& chunk, int64_t j, const double* p) {
+    const int pad = evidence_.pad();
+    for (size_t k = 0; k < chunk.rows.size(); ++k) {
+        double mean = 0;
+        for (int c = 0; c < classes_; ++c) mean += p[k * pad + c] * at(c, j)[k];
+        for (int c = 0; c < classes_; ++c) at(c, j)[k] -= mean;
+    }
+}
+
 Products::Products(int64_t most_vectors)
     : picked_(static_cast<size_t>(most_vectors) * kChunkRows),
       scaled_(static_cast<size_t>(most_vectors) * kChunkRows),

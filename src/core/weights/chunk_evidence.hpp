@@ -25,6 +25,9 @@ class ChunkEvidence {
     // out: (kChunkRows, pad)
     void probabilities(const Chunk& chunk, const double* weights, double* out, double* log_own);
 
+    // Takes the mean over the classes, by probabilities (kChunkRows, pad), off a column.
+    void subtract_mean(const Chunk& chunk, int64_t j, const double* p);
+
     double weight(const Chunk& chunk, int k) const {
         return evidence_.weights() ? evidence_.weights()[chunk.rows[k]] : 1.0;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weights/chunk_evidence.hpp"
+#include "weights/evidence_pass.hpp"
 
 namespace lessnaive {
 namespace {
@@ -24,6 +25,7 @@ class CurvatureTask {
           size_(static_cast<int64_t>(chosen.size())),
           out_(out),
           chunk_(evidence),
+          pass_(evidence, weights),
           products_(size_),
           p_(kRows * evidence.pad()),
           log_own_(kRows),
@@ -59,7 +61,13 @@ class CurvatureTask {
   private:
     void load(const Chunk& chunk) {
         chunk_.load(chunk);
-        chunk_.probabilities(chunk, weights_, p_.data(), log_own_.data());
+        if (!chunk.are_neighbours())
+            return chunk_.probabilities(chunk, weights_, p_.data(), log_own_.data());
+        const int count = static_cast<int>(chunk.rows.size());
+        const Block block{chunk.rows.front(), count, chunk.label};
+        pass_.score(block, true);
+        pass_.probabilities(block);
+        std::copy_n(pass_.scores(), int64_t{count} * evidence_.pad(), p_.begin());
     }
 
     std::vector<const double*> vectors(int c) {
@@ -191,14 +199,7 @@ class CurvatureTask {
     // q = p for the log loss and p^2 for the squared loss.
     void add_tied(const Chunk& chunk) {
         const int count = static_cast<int>(chunk.rows.size()), pad = evidence_.pad();
-        for (int64_t j : chosen_) {
-            for (int k = 0; k < count; ++k) {
-                double mean = 0;
-                for (int c = 0; c < evidence_.classes(); ++c)
-                    mean += p_[k * pad + c] * chunk_.at(c, j)[k];
-                for (int c = 0; c < evidence_.classes(); ++c) chunk_.at(c, j)[k] -= mean;
-            }
-        }
+        for (int64_t j : chosen_) chunk_.subtract_mean(chunk, j, p_.data());
         for (int c = 0; c < evidence_.classes(); ++c) {
             std::fill(q_.begin(), q_.end(), 0.0);
             for (int k = 0; k < count; ++k) {
@@ -219,6 +220,7 @@ class CurvatureTask {
     int64_t size_;
     double* out_;
     ChunkEvidence chunk_;
+    EvidencePass pass_;
     Products products_;
     std::vector<std::vector<int64_t>> by_class_;
     std::vector<int64_t> first_;
@@ -240,11 +242,10 @@ std::vector<double> shares_of(const Evidence& evidence) {
     return out;
 }
 
-}  // namespace
-
-double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const double* weights,
-                         LossKind loss, bool tied, const std::vector<int64_t>& chosen,
-                         RowSample sample, double* out) {
+// As curvature_of_part, for weights of columns that say something.
+double curvature_of_useful(const Evidence& part, const PlaceInWhole& place, const double* weights,
+                           LossKind loss, bool tied, const std::vector<int64_t>& chosen,
+                           RowSample sample, double* out) {
     const std::vector<Chunk> chunks = chunks_of(part, place, sample);
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const int64_t size = static_cast<int64_t>(chosen.size());
@@ -264,6 +265,31 @@ double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const 
     double looked_at = 0;
     for (const Chunk& chunk : chunks)
         for (int64_t row : chunk.rows) looked_at += part.weights() ? part.weights()[row] : 1;
+    return looked_at;
+}
+
+}  // namespace
+
+double curvature_of_part(const Evidence& part, const PlaceInWhole& place, const double* weights,
+                         LossKind loss, bool tied, const std::vector<int64_t>& chosen,
+                         RowSample sample, double* out) {
+    const std::vector<int64_t> places = part.places();
+    const int64_t size = static_cast<int64_t>(chosen.size());
+    std::vector<int64_t> useful, at;  // and where they are among those chosen
+    for (int64_t i = 0; i < size; ++i) {
+        if (!std::binary_search(places.begin(), places.end(), chosen[i] % part.columns())) continue;
+        useful.push_back(chosen[i]);
+        at.push_back(i);
+    }
+    const int64_t count = static_cast<int64_t>(useful.size());
+    if (count == size)
+        return curvature_of_useful(part, place, weights, loss, tied, chosen, sample, out);
+    std::vector<double> found(count * count);
+    const double looked_at =
+        curvature_of_useful(part, place, weights, loss, tied, useful, sample, found.data());
+    std::fill_n(out, size * size, 0.0);
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t k = 0; k < count; ++k) out[at[i] * size + at[k]] = found[i * count + k];
     return looked_at;
 }
 

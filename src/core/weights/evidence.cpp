@@ -101,7 +101,7 @@ void pick_codes(const Evidence::Coded& coded, const std::vector<int64_t>& rows, 
 Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                    const std::vector<EvidenceCurve>& curves, const double* intercept,
                    const double* own_intercept, const Column& labels, const double* weights,
-                   int64_t rows, int classes)
+                   int64_t rows, int classes, bool merged)
     : classes_(classes), pad_(padded_classes(classes)) {
     pack_rows(labels, weights, rows);
     intercepts_.assign(static_cast<size_t>(classes) * pad_, 0.0);
@@ -142,6 +142,7 @@ Evidence::Evidence(const std::vector<EvidenceLookup>& lookups,
                            [](double score) { return score == 0; });
     };
     coded_.erase(std::remove_if(coded_.begin(), coded_.end(), says_nothing), coded_.end());
+    if (merged) merge_equal_rows();
 }
 
 std::vector<int64_t> Evidence::places() const {

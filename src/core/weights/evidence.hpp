@@ -50,10 +50,10 @@ struct Block {
 class Evidence {
   public:
     // own_intercept: the intercept of a row's own class with the row left out, or null.
-    // Rows of weight 0 are left out.
+    // Rows of weight 0 are left out. If `merged`, rows that are alike may have become one.
     Evidence(const std::vector<EvidenceLookup>& lookups, const std::vector<EvidenceCurve>& curves,
              const double* intercept, const double* own_intercept, const Column& labels,
-             const double* weights, int64_t rows, int classes);
+             const double* weights, int64_t rows, int classes, bool merged = false);
 
     // Some of the packed rows, which are in increasing order.
     Evidence take(const std::vector<uint32_t>& rows) const;
@@ -115,6 +115,7 @@ class Evidence {
 
   private:
     Evidence() = default;
+    void merge_equal_rows();
     void pack_rows(const Column& labels, const double* weights, int64_t rows);
     void make_room(const EvidenceLookup& from, const std::vector<int64_t>& kept, Coded& to) const;
     void make_room(const EvidenceCurve& from, Curve& to) const;

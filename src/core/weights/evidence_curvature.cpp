@@ -60,8 +60,8 @@ void EvidenceCurvature::multiply(const double* v, double* out) const {
     sum_gradients(evidence_, parts, out);
 }
 
-void EvidenceCurvature::blocks(int64_t width, double* out) const {
-    class_curvatures(evidence_, probabilities_.data(), width, out);
+void EvidenceCurvature::blocks(bool tied, int64_t width, double* out) const {
+    class_curvatures(evidence_, probabilities_.data(), tied, width, out);
 }
 
 }  // namespace lessnaive

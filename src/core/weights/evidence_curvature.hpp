@@ -19,8 +19,9 @@ class EvidenceCurvature {
 
     // out = H v, of shape (classes, columns).
     void multiply(const double* v, double* out) const;
-    // Its blocks on the diagonal, as `class_curvatures` has them.
-    void blocks(int64_t width, double* out) const;
+    // Its blocks on the diagonal, as `class_curvatures` has them; `tied`: those of the Hessian by
+    // weights that all classes share.
+    void blocks(bool tied, int64_t width, double* out) const;
 
     const Evidence& evidence() const { return evidence_; }
     // Its own and those of the evidence, which it keeps alive.

@@ -15,27 +15,29 @@ constexpr int kBlock = kEvidenceBlock;
 // Columns that are handled together: reading and writing the scores costs more than adding to them.
 constexpr int kTogether = 4;
 
+// Classes at a time: what is kept of four columns for so many stays in the registers.
+template <int kPad>
+constexpr int kPart = kPad == 0 || kPad > 8 ? 8 : kPad;
+
 // scores (count, pad) += sum over columns of weight x evidence.
 template <int kPad, int kColumns, class Code>
 LESSNAIVE_WIDE void add_weighted(const Code* const* codes, const double* const* tables,
                                  const double* weights, int count, int pad, double* scores) {
-    if constexpr (kPad == 0) {
-        for (int k = 0; k < count; ++k)
-            for (int t = 0; t < kColumns; ++t) {
-                const double* row = tables[t] + int64_t{codes[t][k]} * pad;
-                for (int c = 0; c < pad; ++c) scores[k * pad + c] += weights[t * pad + c] * row[c];
-            }
-    } else {
-        double own[kColumns * kPad];  // for all the compiler knows, writing scores changes weights
-        std::copy_n(weights, kColumns * kPad, own);
+    constexpr int kWide = kPart<kPad>;
+    const int width = kPad > 0 ? kPad : pad;
+    for (int first = 0; first < width; first += kWide) {
+        double own[kColumns * kWide];  // for all the compiler knows, writing scores changes weights
+        for (int t = 0; t < kColumns; ++t)
+            for (int c = 0; c < kWide; ++c) own[t * kWide + c] = weights[t * width + first + c];
         for (int k = 0; k < count; ++k) {
-            double sum[kPad];
-            for (int c = 0; c < kPad; ++c) sum[c] = scores[k * kPad + c];
+            double* score = scores + k * width + first;
+            double sum[kWide];
+            for (int c = 0; c < kWide; ++c) sum[c] = score[c];
             for (int t = 0; t < kColumns; ++t) {
-                const double* row = tables[t] + int64_t{codes[t][k]} * kPad;
-                for (int c = 0; c < kPad; ++c) sum[c] += own[t * kPad + c] * row[c];
+                const double* row = tables[t] + int64_t{codes[t][k]} * width + first;
+                for (int c = 0; c < kWide; ++c) sum[c] += own[t * kWide + c] * row[c];
             }
-            for (int c = 0; c < kPad; ++c) scores[k * kPad + c] = sum[c];
+            for (int c = 0; c < kWide; ++c) score[c] = sum[c];
         }
     }
 }
@@ -44,22 +46,19 @@ LESSNAIVE_WIDE void add_weighted(const Code* const* codes, const double* const* 
 template <int kPad, int kColumns, class Code>
 LESSNAIVE_WIDE void add_products(const Code* const* codes, const double* const* tables,
                                  const double* residuals, int count, int pad, double* out) {
-    if constexpr (kPad == 0) {
-        for (int k = 0; k < count; ++k)
-            for (int t = 0; t < kColumns; ++t) {
-                const double* row = tables[t] + int64_t{codes[t][k]} * pad;
-                for (int c = 0; c < pad; ++c) out[t * pad + c] += residuals[k * pad + c] * row[c];
-            }
-    } else {
-        double sums[kColumns * kPad] = {};
+    constexpr int kWide = kPart<kPad>;
+    const int width = kPad > 0 ? kPad : pad;
+    for (int first = 0; first < width; first += kWide) {
+        double sums[kColumns * kWide] = {};
         for (int k = 0; k < count; ++k) {
-            const double* residual = residuals + k * kPad;
+            const double* residual = residuals + k * width + first;
             for (int t = 0; t < kColumns; ++t) {
-                const double* row = tables[t] + int64_t{codes[t][k]} * kPad;
-                for (int c = 0; c < kPad; ++c) sums[t * kPad + c] += residual[c] * row[c];
+                const double* row = tables[t] + int64_t{codes[t][k]} * width + first;
+                for (int c = 0; c < kWide; ++c) sums[t * kWide + c] += residual[c] * row[c];
             }
         }
-        for (int i = 0; i < kColumns * kPad; ++i) out[i] += sums[i];
+        for (int t = 0; t < kColumns; ++t)
+            for (int c = 0; c < kWide; ++c) out[t * width + first + c] += sums[t * kWide + c];
     }
 }
 

@@ -83,7 +83,7 @@ void gram_products(const Evidence& evidence, const double* v, double* out) {
     sum_gradients(evidence, parts, out);
 }
 
-double largest_norms(const Evidence& evidence) {
+double squared_norms(const Evidence& evidence, bool summed) {
     const std::vector<Chunk> chunks = all_chunks(evidence);
     const std::vector<int64_t> places = evidence.places();
     const int64_t cells = evidence.rows() * evidence.classes() * places.size();
@@ -99,48 +99,55 @@ double largest_norms(const Evidence& evidence) {
                             for (int c = 0; c < evidence.classes(); ++c) {
                                 for (size_t j = 0; j < a.size(); ++j) a[j] = chunk.at(c, places[j]);
                                 raise_norms(a, chunks[i].length(), squares.data(), norms.data());
+                                for (size_t k = 0; summed && k < chunks[i].rows.size(); ++k)
+                                    *sum +=
+                                        chunk.weight(chunks[i], static_cast<int>(k)) * squares[k];
                             }
-                            for (size_t k = 0; k < chunks[i].rows.size(); ++k)
+                            for (size_t k = 0; !summed && k < chunks[i].rows.size(); ++k)
                                 *sum += chunk.weight(chunks[i], static_cast<int>(k)) * norms[k];
                         }
                     });
     return out;
 }
 
-void class_curvatures(const Evidence& evidence, const double* probabilities, int64_t width,
-                      double* out) {
+void class_curvatures(const Evidence& evidence, const double* probabilities, bool tied,
+                      int64_t width, double* out) {
     const std::vector<Chunk> chunks = all_chunks(evidence);
     const std::vector<int64_t> places = evidence.places();
     const int64_t columns = static_cast<int64_t>(places.size());
     const int64_t groups = (columns + width - 1) / width, each = width * width;
     const int classes = evidence.classes(), pad = evidence.pad();
-    const int64_t cells = evidence.rows() * columns * classes;
+    const int64_t cells = evidence.rows() * columns * classes, blocks = tied ? 1 : classes;
     sum_over_chunks(
-        static_cast<int64_t>(chunks.size()), groups * classes * each, cells, out,
+        static_cast<int64_t>(chunks.size()), groups * blocks * each, cells, out,
         [&](double* part, int64_t, int64_t first, int64_t end) {
             ChunkEvidence chunk(evidence);
             Products products(width);
             std::vector<const double*> a;
             std::vector<double> q(kChunkRows);
             for (int64_t i = first; i < end; ++i) {
+                const double* p = probabilities + chunks[i].rows.front() * pad;
                 chunk.load(chunks[i]);
+                for (size_t j = 0; tied && j < places.size(); ++j)
+                    chunk.subtract_mean(chunks[i], places[j], p);
                 for (int c = 0; c < classes; ++c) {
                     std::fill(q.begin(), q.end(), 0.0);
                     for (size_t k = 0; k < chunks[i].rows.size(); ++k) {
-                        const double p = probabilities[chunks[i].rows[k] * pad + c];
-                        q[k] = chunk.weight(chunks[i], static_cast<int>(k)) * p * (1 - p);
+                        const double own = p[k * pad + c];
+                        q[k] = chunk.weight(chunks[i], static_cast<int>(k)) * own;
+                        if (!tied) q[k] *= 1 - own;
                     }
                     for (int64_t g = 0; g < groups; ++g) {
                         a.clear();
                         for (int64_t j = g * width; j < std::min(columns, (g + 1) * width); ++j)
                             a.push_back(chunk.at(c, places[j]));
                         products.add(a, a, q.data(), chunks[i].length(), true,
-                                     part + (g * classes + c) * each, width);
+                                     part + (g * blocks + (tied ? 0 : c)) * each, width);
                     }
                 }
             }
         });
-    mirror(out, groups * classes, width);
+    mirror(out, groups * blocks, width);
 }
 
 }  // namespace lessnaive

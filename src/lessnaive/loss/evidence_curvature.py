@@ -22,11 +22,11 @@ _LEAST = 1e-10
 
 
 class EvidenceCurvature(CurvatureMap):
-    """The Hessian of the log loss by weights of their own for each class.
+    """The Hessian of the log loss by weights of their own for each class, or shared ones.
 
     Weights of different classes have little to do with each other if there are many classes: the
     second derivative is a sum of products of their probabilities. So its inverse is guessed to be
-    that of the blocks of each class.
+    that of the blocks of each class, or of those of shared weights, which are of one kind.
 
     Parameters
     ----------
@@ -34,28 +34,33 @@ class EvidenceCurvature(CurvatureMap):
         The rows.
     weights : array of shape (n_classes, n_columns)
         The weights.
+    shared : bool, default=False
+        Whether all classes have the same; vectors then have the shape (n_columns,).
     """
 
     has_inverse = True
 
-    def __init__(self, evidence: _core.Evidence, weights: Floats) -> None:
+    def __init__(self, evidence: _core.Evidence, weights: Floats, *, shared: bool = False) -> None:
         self._map = _core.EvidenceCurvature(evidence, weights)
         self._places = np.array(evidence.useful, dtype=np.int64)
-        self._shape = weights.shape
+        self._by_class = weights.shape
+        self._shared = shared
+        self._kinds = 1 if shared else len(weights)  # of weights
         width = max(1, min(_WIDTH, len(self._places)))
         groups = -(-len(self._places) // width)
-        self._blocks = np.empty((groups * len(weights), width, width))
-        self._map.blocks(self._blocks)
+        self._blocks = np.empty((groups * self._kinds, width, width))
+        self._map.blocks(self._blocks, shared)
 
     def multiply(self, vector: Floats) -> Floats:
         """Return its product with a vector."""
-        out = np.empty(self._shape)
-        self._map.multiply(np.ascontiguousarray(vector), out)
-        return out
+        out = np.empty(self._by_class)
+        by_class = np.broadcast_to(vector, self._by_class)
+        self._map.multiply(np.ascontiguousarray(by_class), out)
+        return out.sum(axis=0) if self._shared else out
 
     def diagonal(self) -> Floats:
         """Return its diagonal."""
-        out = np.zeros(self._shape)
+        out = np.zeros(self._by_class[1:] if self._shared else self._by_class)
         self._put(np.einsum("bkk->bk", self._blocks), out)
         return out
 
@@ -83,13 +88,13 @@ class EvidenceCurvature(CurvatureMap):
 
     def _taken(self, values: Floats, instead: float) -> Floats:
         """Values of classes and columns in the order of the blocks, and others behind the last."""
-        n_classes, width = self._shape[0], self._blocks.shape[1]
-        out = np.full((n_classes, len(self._blocks) // n_classes * width), instead)
-        out[:, : len(self._places)] = values[:, self._places]
-        return out.reshape(n_classes, -1, width).swapaxes(0, 1).reshape(-1, width)
+        kinds, width = self._kinds, self._blocks.shape[1]
+        out = np.full((kinds, len(self._blocks) // kinds * width), instead)
+        out[:, : len(self._places)] = values[..., self._places]
+        return out.reshape(kinds, -1, width).swapaxes(0, 1).reshape(-1, width)
 
     def _put(self, values: Floats, out: Floats) -> None:
         """Put values in the order of the blocks at their classes and columns."""
-        n_classes, width = self._shape[0], self._blocks.shape[1]
-        by_class = values.reshape(-1, n_classes, width).swapaxes(0, 1).reshape(n_classes, -1)
-        out[:, self._places] = by_class[:, : len(self._places)]
+        kinds, width = self._kinds, self._blocks.shape[1]
+        in_order = values.reshape(-1, kinds, width).swapaxes(0, 1).reshape(kinds, -1)
+        out[..., self._places] = in_order[:, : len(self._places)].reshape(*out.shape[:-1], -1)

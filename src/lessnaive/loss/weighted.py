@@ -55,6 +55,8 @@ def gather_evidence(
     labels: NDArray[Any],
     weights: Floats | None,
     own: OwnEvidence | None = None,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence:
     """Pack what the terms of a scorecard say about each row.
 
@@ -70,6 +72,8 @@ def gather_evidence(
         Sample weights.
     own : OwnEvidence, optional
         Evidence for the own class of each row, if it differs.
+    merged : bool, default=False
+        Whether rows of a class of which all terms say the same may become one of their weight.
 
     Returns
     -------
@@ -114,6 +118,7 @@ def gather_evidence(
         [own_terms[place] for place in work.curves],
         list(work.curves),
         [None if sharp is None else sharp.share for sharp in sharpness],
+        merged,
     )
 
 
@@ -121,6 +126,8 @@ def training_evidence(
     scorecard: Scorecard,
     training: Training | PartedTraining,
     own: Callable[[Training], OwnEvidence] | None = None,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence | PartedEvidence:
     """Pack what the terms of a scorecard say about each training row, where the rows are.
 
@@ -132,6 +139,8 @@ def training_evidence(
         The rows.
     own : callable, optional
         From rows to the evidence for their own classes, if it differs.
+    merged : bool, default=False
+        Whether rows of which all terms say the same may become one, where all rows are here.
 
     Returns
     -------
@@ -139,18 +148,23 @@ def training_evidence(
     """
     pack = partial(_packed, scorecard, own)
     if isinstance(training, Training):
-        return pack(training)
+        return pack(training, merged=merged)
     from lessnaive.loss.parted import PartedEvidence
 
     return PartedEvidence.of(training, pack, len(scorecard.terms))
 
 
 def _packed(
-    scorecard: Scorecard, own: Callable[[Training], OwnEvidence] | None, training: Training
+    scorecard: Scorecard,
+    own: Callable[[Training], OwnEvidence] | None,
+    training: Training,
+    *,
+    merged: bool = False,
 ) -> _core.Evidence:
     about = None if own is None else own(training)
-    columns = training.table.columns
-    return gather_evidence(scorecard, columns, training.labels, training.weights, about)
+    return gather_evidence(
+        scorecard, training.table.columns, training.labels, training.weights, about, merged=merged
+    )
 
 
 class WeightedEvidenceLoss(Loss, Curvature):
@@ -256,25 +270,26 @@ class WeightedEvidenceLoss(Loss, Curvature):
 
     @property
     def has_curvature_map(self) -> bool:  # type: ignore[override]
-        """Whether this is the log loss of weights by class."""
-        return not (self.squared or self.shared)
+        """Whether this is the log loss; for rows in parts, of weights by class."""
+        return not self.squared and (not self.shared or isinstance(self.evidence, _core.Evidence))
 
     def curvature_map(self, weights: Floats, *, cautious: bool = False) -> CurvatureMap:
         """Return the Hessian as a map, which takes as long as the gradient; no other is known."""
         if isinstance(self.evidence, _core.Evidence):
-            return EvidenceCurvature(self.evidence, self.by_class(weights))
+            return EvidenceCurvature(self.evidence, self.by_class(weights), shared=self.shared)
         return self.evidence.curvature_map(self.by_class(weights))
 
     @property
     def many_weights(self) -> float:  # type: ignore[override]
         """From so many on the map is cheaper: of many classes, which hardly meet in a row."""
-        many = self.has_curvature_map and self.evidence.classes >= _MANY_CLASSES
+        many = self.has_path and self.evidence.classes >= _MANY_CLASSES
         return _MANY_WEIGHTS if many else np.inf
 
     @property
     def has_path(self) -> bool:
         """Whether the core minimizes this loss along paths of penalties."""
-        return self.has_curvature_map and isinstance(self.evidence, _core.Evidence)
+        is_here = isinstance(self.evidence, _core.Evidence)
+        return self.has_curvature_map and is_here and not self.shared
 
     def path(self, target: float, enough: int) -> _core.EvidencePath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -320,14 +335,14 @@ class WeightedEvidenceLoss(Loss, Curvature):
         """Return the same where the matrices would have no room."""
         evidence, shape = self.evidence, self.shape
         assert isinstance(evidence, _core.Evidence)
-        out = np.empty(shape)
+        out = np.empty((evidence.classes, evidence.columns))
 
         def product(vector: Floats) -> Floats:
-            evidence.gram_products(np.ascontiguousarray(vector.reshape(shape)), out)
-            return out.ravel()
+            evidence.gram_products(self.by_class(vector.reshape(shape)), out)
+            return out.sum(axis=0) if self.shared else out.ravel()
 
         size = int(np.prod(shape))
-        lemma1 = evidence.largest_norms()
+        lemma1 = evidence.squared_norms(self.shared)
         grams = LinearOperator((size, size), matvec=product, dtype=np.float64)
         found = _largest_by_products(grams)
         return Lipschitz(lemma1, 0.5 * (lemma1 if found is None else found))

@@ -21,6 +21,9 @@ _SUFFICIENT = 1e-4
 _SHORTEST = 1e-10
 # Gains below this share of the objective are lost in its rounding.
 _ROUNDING = 1e-12
+# With an objective of less than this share of the slope at the target, rows are far surer than any
+# number between 0 and 1 can say: they could be made surer still in thousands of steps.
+_NOTHING = float(np.finfo(np.float64).eps) ** 2
 # The linear system is solved to this share of the slope at first, and better near the minimum.
 _LOOSE = 0.3
 # Steps of conjugate gradients at the most.
@@ -97,6 +100,9 @@ class NewtonCG(Solver):
         cautious = bool((point.weights == point.weights.flat[0]).all())
         ending = Ending(stopping, rough=loss.is_rough)
         while ending.goes_on(point, n_iter):
+            if point.objective <= _NOTHING * stopping.scale:
+                stalled = True
+                break
             share = min(_LOOSE, np.sqrt(point.residual / first))
             enough = max(share * point.residual, 0.1 * ending.threshold(point))
             following, length = _next(loss, penalty, point, enough, cautious=cautious)

@@ -16,7 +16,7 @@ from lessnaive.penalty import ElasticNet, Penalty
 from lessnaive.solver.base import Ending, History, Point, Solution, Solver, Stopping
 from lessnaive.solver.newton_cg import NewtonCG
 
-__all__ = ["ProxNewton", "enough_rows"]
+__all__ = ["ProxNewton", "enough_rows", "looks_at_all"]
 
 Floats = NDArray[np.float64]
 
@@ -127,6 +127,8 @@ class ProxNewton(Solver):
         blind = start is given and _is_constant(given)
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)
+        if blind and penalty.strong_convexity > 0:
+            point = _less_sure(loss, penalty, point)
         return self.go_on(loss, penalty, point, stopping, history, blind=blind)
 
     def go_on(
@@ -193,6 +195,8 @@ class ProxNewton(Solver):
             idle = 0 if shown else idle + 1
             stalled = idle >= _MOST_IDLE
             move = following.weights - point.weights
+            if good:
+                _learn(hessian, move.ravel()[chosen], following, point, chosen)
             point = following
             ending.note(step)
             self._note(history, point, step)
@@ -254,6 +258,11 @@ def enough_rows(loss: Curvature) -> int:
     return rows if 2 * rows <= loss.n_rows else loss.n_rows  # no saving is worth an error
 
 
+def looks_at_all(n_rows: int) -> bool:
+    """Whether no sample is taken of so many rows, whatever the loss."""
+    return n_rows < 2 * _FEWEST_ROWS
+
+
 def _roughly(rows: int, loss: Curvature) -> int:
     """Rows that the curvature is estimated from on the first steps from far away."""
     fewer = rows // _ROUGH
@@ -263,6 +272,29 @@ def _roughly(rows: int, loss: Curvature) -> int:
 
 def _is_constant(weights: Floats) -> bool:
     return bool((weights == weights.flat[0]).all()) if weights.size else False
+
+
+def _learn(
+    hessian: Floats, move: Floats, following: Point, point: Point, chosen: NDArray[np.int64]
+) -> None:
+    """Put into the curvature what the slopes at both ends of a step tell about it (BFGS)."""
+    change = (following.gradient - point.gradient).ravel()[chosen]
+    expected = hessian @ move
+    found, thought = float(move @ change), float(move @ expected)
+    if found > 0 and thought > 0:
+        hessian += np.outer(change / found, change)
+        hessian -= np.outer(expected / thought, expected)
+
+
+def _less_sure(loss: Loss, penalty: Penalty, point: Point) -> Point:
+    """Halve all weights as long as the objective falls by it.
+
+    Evidence that repeats itself makes its sum far too sure, and rows that are sure of a wrong class
+    have hardly any curvature: steps from there have to be shortened, and take a look at it each.
+    """
+    while (half := Point.at(0.5 * point.weights, loss, penalty)).objective < point.objective:
+        point = half
+    return point
 
 
 def _moving(penalty: ElasticNet, point: Point) -> tuple[NDArray[np.int64], int]:

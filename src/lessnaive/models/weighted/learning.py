@@ -24,6 +24,7 @@ from lessnaive.scorecard import Scorecard
 from lessnaive.solver import (
     Solution,
 )
+from lessnaive.solver.prox_newton import looks_at_all
 from lessnaive.table.training import Training
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def gather(
     own = None
     if leave_one_out:
         own = partial(own_evidence, settings, statistics, left_out=left_out_weight(training))
-    evidence = training_evidence(scorecard, training, own)
+    # Samples of rows must be the same of a table that is here and of one in parts.
+    merged = isinstance(training, Training) and looks_at_all(len(training.labels))
+    evidence = training_evidence(scorecard, training, own, merged=merged)
     loss = WeightedEvidenceLoss(evidence, squared=squared, shared=shared)
     return WeightedEvidence(scorecard, loss)
 
