@@ -154,6 +154,11 @@ def _(core: Any) -> Arguments:
     return {}
 
 
+@call("trim")
+def _(core: Any) -> Arguments:
+    return {}
+
+
 @call("set_threads")
 def _(core: Any) -> Arguments:
     return {"count": Whole(1, (0, -1, 1025, *HUGE))}

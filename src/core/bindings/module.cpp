@@ -1,8 +1,25 @@
 // The module that Python imports.
+#include <cstdlib>  // which tells whose library this is
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "base/parallel.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/checks.hpp"
 #include "bindings/released.hpp"
+
+namespace {
+
+// What was freed goes back to the system where the library would keep it for later: between other
+// things, where the next large array may not fit.
+void trim() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
+}  // namespace
 
 // So many can be started everywhere.
 constexpr int kMostThreads = 1024;
@@ -21,6 +38,8 @@ NB_MODULE(_core, m) {
         nb::arg("count"),
         "Let the kernels that the calling thread starts use so many threads; returns how many they "
         "used before.");
+    m.def("trim", &trim,
+          "Give memory that was freed back to the system, where it has to be asked.");
     nb::class_<lessnaive::StopSign>(m, "StopSign", "Stops kernels that other threads have started.")
         .def(nb::init<>())
         .def("put_up", &lessnaive::StopSign::put_up,

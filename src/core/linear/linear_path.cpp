@@ -10,6 +10,10 @@
 namespace lessnaive {
 namespace {
 
+// Products of probabilities that curvature can do without, as a share of those of a rare class:
+// with a hundred times as much paths take more steps than that saves.
+constexpr double kNegligible = 1e-5;
+
 LESSNAIVE_WIDE void add_multiple(const double* x, double factor, int64_t size, double* out) {
     for (int64_t i = 0; i < size; ++i) out[i] += factor * x[i];
 }
@@ -96,7 +100,8 @@ class LinearPathLoss : public PathLoss {
         const int64_t n = static_cast<int64_t>(chosen.size());
         const int64_t count = static_cast<int64_t>(working.size());
         std::vector<double> by_coefficient(n * n), row(n);
-        curvature(rows_, coefficients.data(), rows_.rows(), chosen, by_coefficient.data());
+        curvature(rows_, coefficients.data(), rows_.rows(), chosen, by_coefficient.data(),
+                  kNegligible);
         for (int64_t i = 0; i < count; ++i) {
             poll();
             std::fill(row.begin(), row.end(), 0.0);

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
+from lessnaive.models.logistic.path import LogisticPath, walk_path
 from lessnaive.models.logistic.problem import (
     FittedLogistic,
     LogisticProblem,
     LogisticSettings,
 )
 from lessnaive.models.parameters import LogisticParameters
-from lessnaive.models.solving import PathMinimizer, minimize, warn_unfinished
+from lessnaive.models.solving import minimize
 from lessnaive.models.weighted.path import descending
-from lessnaive.plain import Node, array_to_plain
+from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import (
     Fold,
-    FoldScores,
+    Rows,
     choose,
     progress,
     side_by_side,
@@ -36,108 +38,9 @@ from lessnaive.validation.cross_validation import (
 )
 from lessnaive.validation.metrics import SCORES, Score
 
-__all__ = ["LogisticPath", "NBLogisticCV", "walk_path"]
+__all__ = ["NBLogisticCV"]
 
 Floats = NDArray[np.float64]
-
-_FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
-# The tolerance along a path of solvers that stop by the KKT residual.
-_TOLERANCE = 1e-7
-
-
-@dataclass(frozen=True)
-class LogisticPath(FoldScores):
-    """Linear models along a path of penalties, the strongest first.
-
-    Attributes
-    ----------
-    lams : array of shape (n_lams,)
-        The penalties, on the scale of the sum over all rows.
-    coef : array of shape (n_lams, n_outputs, n_design)
-        The coefficients, learned from all rows.
-    intercept : array of shape (n_lams, n_outputs)
-        The intercepts.
-    n_moved : array of shape (n_lams,)
-        Number of coefficients, intercepts included, that differ from their target.
-    fold_scores : array of shape (n_folds, n_lams)
-        Scores on the held-out rows of each fold; larger is better, losses are negative.
-    """
-
-    lams: Floats
-    coef: Floats
-    intercept: Floats
-    n_moved: NDArray[np.int64]
-    fold_scores: Floats
-
-    @classmethod
-    def of(
-        cls, problem: LogisticProblem, lams: Floats, fold_scores: Floats, step: Callable[[], None]
-    ) -> Self:
-        """Return the path of a problem; only its coefficients are kept, as they may be many."""
-        coefficients = np.empty((len(lams), *problem.loss.shape))
-        n_moved = np.empty(len(lams), dtype=np.int64)
-        for place, weights in enumerate(walk_path(problem, lams)):
-            coefficients[place] = problem.coefficients(weights, float(lams[place]))
-            n_moved[place] = np.count_nonzero(weights)
-            step()
-        return cls(lams, coefficients[:, :, 1:], coefficients[:, :, 0], n_moved, fold_scores)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the path as plain data."""
-        return {name: array_to_plain(getattr(self, name)) for name in _FIELDS}
-
-    @classmethod
-    def from_plain(cls, node: Node, shape: tuple[int, ...]) -> Self:
-        """Return the path of coefficients of this shape; ModelFormatError if there is none."""
-        fields = node.record(*_FIELDS)
-        arrays = {name: field.array() for name, field in fields.items()}
-        length = arrays["lams"].shape[:1]
-        shapes = {
-            "lams": length,
-            "coef": (*length, *shape),
-            "intercept": (*length, *shape[:1]),
-            "n_moved": length,
-            "fold_scores": (*arrays["fold_scores"].shape[:1], *length),
-        }
-        for name, expected in shapes.items():
-            kind = "i" if name == "n_moved" else "f"
-            if arrays[name].shape != expected or arrays[name].dtype.kind != kind:
-                raise fields[name].error(f"expected numbers of shape {expected}")
-        return cls(**arrays)
-
-
-def walk_path(
-    problem: LogisticProblem, lams: Floats, start: Floats | None = None
-) -> Iterator[Floats]:
-    """Yield the weights at each penalty, each found from those at the next stronger one.
-
-    Parameters
-    ----------
-    problem : LogisticProblem
-        The problem, with the solver and its tolerance among its settings.
-    lams : array of shape (n_lams,)
-        The penalties, from large to small.
-    start : array of shape (n_outputs, 1 + n_design), optional
-        The weights to go on from; None: those at the strongest penalty.
-
-    Yields
-    ------
-    array of shape (n_outputs, 1 + n_design)
-    """
-    settings = problem.settings.solving
-    factor = np.broadcast_to(problem.penalty(1.0).factor, problem.loss.shape)
-    start = problem.start() if start is None else start
-    begin = partial(problem.loss.path, factor, start)
-    path = PathMinimizer(settings, problem.loss, start, _TOLERANCE, begin)
-    unfinished = done = 0
-    try:
-        for lam in lams.tolist():
-            weights = np.empty(problem.loss.shape)
-            unfinished += not path.minimize(problem.penalty(lam), weights)
-            done += 1
-            yield weights
-    finally:
-        warn_unfinished(settings, unfinished, done)
 
 
 class _Walk:
@@ -228,6 +131,8 @@ class _FoldPath:
             step()
         if to >= self._n_lams or not keep:
             self._walk = None
+        if not keep:
+            _core.trim()  # or what is left of one fold is in the way of the next
 
 
 def score_paths(
@@ -237,7 +142,7 @@ def score_paths(
     splits: Any,
     lams: Floats,
     *,
-    n_coefficients: int,
+    one_by_one: bool,
     to_the_end: bool,
     n_jobs: int | None,
     step: Callable[[], None],
@@ -249,9 +154,6 @@ def score_paths(
     fold goes on until its own score says so, and the others follow as far, one after the other.
     Where that was not far enough, each takes its rows again. The scores are the same in both ways.
     """
-    of_fold = len(training.labels) * len(training.table.columns)
-    of_fold += _CELLS_OF_COEFFICIENT * n_coefficients
-    is_large = len(splits) * of_fold > _MANY_CELLS
 
     def begin(train: Any, test: Any, done: int, start: Floats | None) -> _Walk:
         return _Walk(settings, take_fold(training, train, test), lams[done:], score, start)
@@ -259,14 +161,14 @@ def score_paths(
     paths = [_FoldPath(partial(begin, train, test), len(lams)) for train, test in splits]
     if to_the_end:
         goal = len(lams)
-    elif is_large:
+    elif one_by_one:
         goal = _own_end(paths[0], lams, step)
     else:
         goal = min(_TOGETHER, len(lams))
     end = 0
     while end == 0:
         side_by_side(
-            lambda path, to=goal: path.go_on(to, step, keep=not is_large),
+            lambda path, to=goal: path.go_on(to, step, keep=not one_by_one),
             [(path,) for path in paths],
             n_jobs,
         )
@@ -275,6 +177,18 @@ def score_paths(
     for _ in range((len(lams) - walked) * len(paths)):
         step()
     return np.array([path.scores[:end] for path in paths])
+
+
+def _needs_much_room(training: Training, splits: Any, n_coefficients: int) -> bool:
+    """Whether the rows of all folds are too many to be in memory together."""
+    of_fold = len(training.labels) * len(training.table.columns)
+    return len(splits) * (of_fold + _CELLS_OF_COEFFICIENT * n_coefficients) > _MANY_CELLS
+
+
+def _narrow(splits: list[tuple[Rows, Rows]], n_rows: int) -> list[tuple[Any, Any]]:
+    """Return places of rows in half the room, where they fit: all folds have nearly all rows."""
+    kind = np.int32 if n_rows <= np.iinfo(np.int32).max else np.intp
+    return [(train.astype(kind), test.astype(kind)) for train, test in splits]
 
 
 def _own_end(path: _FoldPath, lams: Floats, step: Callable[[], None]) -> int:
@@ -437,29 +351,36 @@ class NBLogisticCV(LogisticParameters, FittedLogistic):
     def _learn(self, training: Training) -> None:
         """Choose the penalty and fit the model."""
         training = training.cached()
-        problem = LogisticProblem(LogisticSettings.of(self), training)
+        settings = LogisticSettings.of(self)
+        problem = LogisticProblem(settings, training)
         start = problem.start()
         lambda_max = problem.lambda_max(start)
         lams = self._penalties(problem, lambda_max)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
+        one_by_one = _needs_much_room(training, splits, start.size)
+        if one_by_one:
+            problem.let_rows_go()
+            splits = _narrow(splits, len(training.labels))
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
             fold_scores = score_paths(
-                LogisticSettings.of(self),
+                settings,
                 SCORES[self.scoring],
                 training,
                 splits,
                 lams,
-                n_coefficients=start.size,
+                one_by_one=one_by_one,
                 to_the_end=self.lams is not None,
                 n_jobs=self.n_jobs,
                 step=step,
             )
             lams = lams[: fold_scores.shape[1]]
+            if one_by_one:
+                problem.take_rows(training)
             path = LogisticPath.of(problem, lams, fold_scores, step)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
         # From the start, so that the model is the very one of NBLogistic with this penalty.
-        solution = minimize(problem.settings.solving, problem.loss, problem.penalty(lam), start)
+        solution = minimize(settings.solving, problem.loss, problem.penalty(lam), start)
         self._adopt(problem, lam, solution, lambda_max)
         self.lam_, self.path_ = lam, path
 
@@ -484,4 +405,4 @@ class NBLogisticCV(LogisticParameters, FittedLogistic):
         fields = node.record("lam", "path")
         lam = fields["lam"].number(0.0)
         super()._restore(scorecard, rest)
-        self.lam_, self.path_ = lam, LogisticPath.from_plain(fields["path"], self.coef_.shape)
+        self.lam_, self.path_ = lam, LogisticPath.from_plain(fields["path"], self.target_coef_)

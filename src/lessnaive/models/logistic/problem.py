@@ -32,6 +32,9 @@ Floats = NDArray[np.float64]
 NUMERIC = {"linear": "gaussian_shared", "both": "modl"}
 #: What to do if there is no minimum.
 REMEDY = "take a penalty lam above 0"
+# With so many columns, what is left behind on the way to a design and to its coordinates is in the
+# way of what comes next.
+_MANY_COLUMNS = 10_000
 # Newton's steps for intercepts may be far too long where all rows are sure of their class.
 _FARTHEST_STEP = 10.0
 
@@ -113,10 +116,8 @@ class LogisticProblem:
             self._penalize_intercept = not _is(settings.target, "zero")
         # A free intercept takes up what centering moves, and then the solver has an easier life.
         self._centered = settings.standardize or not self._penalize_intercept
-        coordinates = self.design.coordinates(centered=self._centered, scaled=settings.standardize)
         self._class_weights = naive.statistics.class_count
-        rows = _rows(self.design, training)
-        self.loss = LinearLoss(rows, coordinates, self._to_coordinates(self._target))
+        self.take_rows(training)
 
     @property
     def n_outputs(self) -> int:
@@ -206,9 +207,23 @@ class LogisticProblem:
         out[:, free] -= out[:, free].mean(axis=0)
         return out
 
+    def take_rows(self, training: Training | PartedTraining) -> None:
+        """Make the loss of the rows, those that the problem was made of."""
+        has_much = len(self.design) > _MANY_COLUMNS
+        if has_much:
+            _core.trim()
+        coordinates = self.design.coordinates(
+            centered=self._centered, scaled=self.settings.standardize
+        )
+        rows = _rows(self.design, training)
+        self.loss = LinearLoss(rows, coordinates, self._to_coordinates(self._target))
+        if has_much:
+            _core.trim()
+
     def let_rows_go(self) -> None:
-        """Forget the rows and their loss: models of many values need the room for names."""
+        """Forget the rows and their loss: folds, and the names of many values, need the room."""
         del self.loss
+        _core.trim()
 
     def _target_at_mean(self) -> Floats:
         given = self.settings.target
