@@ -85,6 +85,8 @@ def odd_model(kind: type, seed: int) -> Any:
         chosen["penalty"] = "l2"
     elif smooth:
         chosen["l1"] = 0.0
+    if chosen.get("solver") == "fista":
+        chosen["max_iter"] = 1000  # some tables would take far more
     if chosen.get("l1", 0) == chosen.get("l2", 0) == 0:
         chosen.pop("shrink_to", None)
     return kind(**chosen)

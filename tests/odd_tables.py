@@ -23,7 +23,7 @@ COLUMNS: dict[str, Maker] = {
     "whole": lambda rng, base: np.floor(3 * base),
     "count": lambda rng, base: rng.poisson(np.exp(np.clip(base, -3, 3))),
     "far": lambda rng, base: 1e6 + base,
-    "farther": lambda rng, base: 1e9 + base,
+    "farther": lambda rng, base: 1e7 + base,
     "tiny": lambda rng, base: 1e-8 * base,
     "heavy": lambda rng, base: base + 10 * rng.standard_cauchy(len(base)),
     "zeros of both signs": lambda rng, base: np.where(base > 1, base, np.copysign(0.0, base)),
@@ -102,7 +102,9 @@ def _retyped(rng: np.random.Generator, values: pd.Series, *, untyped: bool) -> p
     if values.dtype == bool:
         return values.astype(rng.choice(["bool", "boolean"]))
     if untyped and values.dtype == float and values.isna().all() and rng.random() < 0.3:
-        return pd.Series([None] * len(values), index=values.index, dtype=object)
+        return pd.Series(
+            [None] * len(values), index=values.index, dtype=rng.choice(["O", "string"])
+        )
     if values.dtype == float and not values.isna().any() and (values % 1 == 0).all():
         return values.astype(rng.choice(["int64", "Int64", "float64"]))
     if pd.api.types.is_datetime64_dtype(values.dtype):

@@ -301,6 +301,25 @@ def test_a_column_may_be_empty_or_of_whole_numbers_in_a_part():
     assert gap(fit_batches(NaiveBayes(numeric="gaussian"), parts), whole, table) < 1e-15
 
 
+@pytest.mark.parametrize("dtype", ["object", "string", "category"])
+@pytest.mark.parametrize("memory", ["1GB", "100B"])
+def test_the_type_of_a_column_without_values_says_nothing_if_others_have_some(dtype, memory):
+    """Dask takes a column of gaps for text."""
+    table, y = X[["age", "size"]].copy(), Y
+    table.loc[1500:, "age"] = None
+    whole = NaiveBayes(numeric="gaussian").fit(table, y)
+
+    def parts():
+        gaps = table[1500:].assign(age=pd.Series(None, index=table.index[1500:], dtype=dtype))
+        yield gaps, y[1500:]
+        yield table[:700], y[:700]
+        yield table[700:1500], y[700:1500]
+
+    parted = fit_batches(NaiveBayes(numeric="gaussian"), parts, memory=memory)
+    assert parted.scorecard_.schema.categorical == whole.scorecard_.schema.categorical
+    assert gap(parted, whole, table) < 1e-12
+
+
 @pytest.mark.parametrize("method", ["mdlp", "modl", "quantile"])
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 def test_summaries_find_bins_within_their_bound(method, missing):

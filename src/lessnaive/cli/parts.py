@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -96,6 +97,8 @@ def _client(scheduler: str | None, n_workers: int | None) -> Iterator[Any]:
                 client = stack.enter_context(Client(cluster))
             yield client
         return
+    # A scheduler that is gone is an error of one line, which comes anyway.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=_PATIENCE)
     except (OSError, ValueError, TimeoutError):

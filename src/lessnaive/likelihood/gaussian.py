@@ -223,7 +223,7 @@ def shared_variance_without(
     variance = (squares.sum() - left_out * away**2 * growth) / total
     two = 2 - 1e-9
     known = (rest >= two) | (np.sum(weight >= two) > (weight[labels] >= two))
-    return np.where(known, np.maximum(variance, lowest), whole[3] / whole[0])
+    return np.asarray(np.where(known, np.maximum(variance, lowest), whole[3] / whole[0]))
 
 
 def pooled_share(

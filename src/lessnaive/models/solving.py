@@ -58,7 +58,7 @@ _GAP_OF_PART = 1e-9
 # Weights as large as this may be on their way to infinity.
 _SUSPICIOUS = 30.0
 # Where solvers that know slopes only have stopped, so many steps of Newton's method at the most go
-# on to this share of the tolerance, unless there are more weights than this.
+# on to this share of the tolerance, without a matrix if there are more weights than this.
 _LAST_STEPS = 5
 _PRECISE = 1e-3
 _MOST_FINISHED = 600
@@ -176,8 +176,9 @@ def _finished(
     The rounding of sums, which depends on how rows are cut into parts and on their order, sends
     solvers that guess curvature from slopes on other ways, which end anywhere within the tolerance.
     """
-    newton = choose_solver("auto", loss, penalty)
-    if solution.weights.size > _MOST_FINISHED or not isinstance(newton, NewtonCG | ProxNewton):
+    many = solution.weights.size > _MOST_FINISHED
+    newton = NewtonCG() if many else choose_solver("auto", loss, penalty)
+    if not isinstance(newton, NewtonCG | ProxNewton) or newton.refusal(loss, penalty) is not None:
         return solution
     newton.callback = solver.callback
     precise = Stopping.of(loss, penalty, _PRECISE * settings.tol, _LAST_STEPS)

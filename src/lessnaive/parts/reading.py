@@ -255,12 +255,15 @@ def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredC
     """Return a column of the kind that all parts agree on, without rows."""
     name = first.columns[place].name
     kind, declared, known = Kind.EMPTY, False, first
-    types = set()
+    types, without_values = set(), False
     for fact in facts:
         own = _find(fact, first, place)
-        declared |= own.declared_categorical
         types.add(own.type)
-        if own.kind in (kind, Kind.EMPTY):
+        if own.kind is Kind.EMPTY:  # its type may be a guess: what has values knows better
+            without_values |= own.declared_categorical
+            continue
+        declared |= own.declared_categorical
+        if own.kind is kind:
             continue
         if kind is not Kind.EMPTY:
             names = {Kind.TEXT, Kind.MIXED}
@@ -272,8 +275,10 @@ def _agreed(first: PartFacts, place: int, facts: Sequence[PartFacts]) -> StoredC
             kind = Kind.MIXED
             continue
         kind, known = own.kind, fact
-    if kind is Kind.EMPTY and len(types - {kind}) == 1:  # no values, but it has a type
-        (kind,) = types - {kind}
+    if kind is Kind.EMPTY:
+        declared = without_values
+        if len(types - {kind}) == 1:  # no values, but it has a type
+            (kind,) = types - {kind}
     nothing = InMemory(np.empty(0))
     return StoredColumn(name, kind, nothing, 0, declared_categorical=declared)
 

@@ -162,10 +162,10 @@ class ProxNewton(Solver):
                 return self._without_matrix(loss, penalty, point, stopping, n_iter, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
-            fresh = not ((good or ending.is_near) and np.isin(chosen, known).all())
+            fresh = not (good and np.isin(chosen, known).all())
             if fresh:
                 look = loss.curvature
-                if loss.has_main_curvature and not careful:
+                if loss.has_main_curvature and not careful and not ending.is_near:
                     look = loss.main_curvature
                 hessian, known = look(point.weights, chosen, looked_at, n_iter), chosen
             else:

@@ -77,7 +77,7 @@ class BaristaNB(LossParameters, SolverParameters, EvidenceParameters, LearnedWei
         How the minimum is found: "prox_newton", "fista", "ista", or for l1=0 "lbfgs", "newton" and
         "gradient_descent"; or an object of :mod:`lessnaive.solver`. "auto" is "prox_newton" unless
         there are thousands of weights. Where first-order solvers have converged, a few steps of
-        Newton's method finish their work, of up to 600 weights.
+        Newton's method finish their work.
     tol : float, default=1e-9
         The solver stops when the KKT residual is at most `tol` times the smaller of ``lambda_max_``
         and the objective.
