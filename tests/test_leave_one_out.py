@@ -104,6 +104,34 @@ def test_weights_of_whole_numbers(numeric):
     check(X, y, times, np.repeat(np.arange(40), times), numeric=numeric)
 
 
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+@pytest.mark.parametrize("variance_prior", [0.0, 10.0])
+def test_no_row_takes_off_more_than_it_weighs(numeric, variance_prior):
+    """A row far away that weighs little has brought few squares, and takes no more of them."""
+    X, y = number_table()
+    weights = np.random.default_rng(0).gamma(1.0, size=len(y))
+    X.iloc[7, 0], weights[7] = 1000.0, 0.01
+    options = {"numeric": numeric, "variance_prior": variance_prior, "priors": "uniform"}
+    model = BaristaNB(l1=0, l2=0, tol=1e9, leave_one_out=True, **options).fit(X, y, weights)
+    loss = 0.0
+    for i, own in enumerate(y):
+        rest = weights.copy()
+        rest[i] -= min(1.0, rest[i])
+        naive = NaiveBayes(**options).fit(X, y, rest)
+        loss -= weights[i] * naive.predict_log_proba(X[i : i + 1])[0, own]
+    assert model.objective_ == pytest.approx(loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "gaussian_shared"])
+def test_a_value_that_is_the_only_other_one(numeric):
+    """Without its row the column has no spread, and says nothing."""
+    X, y = number_table()
+    X["one away"] = np.where(np.arange(len(y)) == 7, 5.0, 0.1)
+    check(X, y, numeric=numeric)
+    model = BaristaNB(leave_one_out=True, numeric=numeric).fit(X, y)
+    assert model.converged_
+
+
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 def test_counts(missing):
     """Without pseudo-counts, leaving a row out changes the rate of its own class only."""

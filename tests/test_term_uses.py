@@ -111,7 +111,8 @@ def test_packed_evidence_of_the_own_class_leaves_the_row_out():
     labels = rng.integers(0, 3, 400)
     tables = [getattr(term, "scores", None) for term in card.terms]
     own_terms = [rng.normal(size=400 if t is None else t.shape) for t in tables]
-    own = OwnEvidence(card.intercept, own_terms, [None] * len(tables), 1.0)
+    nothing = [None] * len(tables)
+    own = OwnEvidence(card.intercept, own_terms, nothing, nothing, 1.0)
     packed = gather_evidence(card, table_of(rows, card), labels, None, own)
     out = np.empty((400, 3, len(tables)))
     packed.unpack(out)

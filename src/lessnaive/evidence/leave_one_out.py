@@ -33,6 +33,8 @@ class OwnEvidence:
     sharpness : list of (Sharpness or None)
         For parabolas whose variances have something in common: leaving a row out changes the other
         classes too.
+    silent : list of (array of bool or None)
+        Rows whose value says nothing about any class without them.
     left_out : float
         The weight of what is left out. A value of no more weight is unseen without its row, and
         adds nothing to any class.
@@ -41,6 +43,7 @@ class OwnEvidence:
     intercept: Floats
     terms: list[Floats]
     sharpness: list[Sharpness | None]
+    silent: list[NDArray[np.bool_] | None]
     left_out: float
 
 
@@ -49,7 +52,8 @@ def left_out_weight(training: Training | PartedTraining) -> float:
 
     A row of weight 2 stands for two equal rows, of which one is left out, so that weight 1 is taken
     off. Weights that are smaller are taken off as a whole, on average: the mean weight of the
-    rows, each weighted by itself.
+    rows, each weighted by itself. Of the sums behind curves, which are left row by row, no row
+    takes off more than it weighs.
 
     Parameters
     ----------
@@ -102,13 +106,19 @@ def own_evidence(
     card = make_scorecard(settings, statistics, "leave one out", left_out)
     own = [
         column.own_scores(
-            term, training.table.columns[term.inputs[0]], training.labels, settings, left_out
+            term,
+            training.table.columns[term.inputs[0]],
+            training.labels,
+            settings,
+            left_out,
+            training.weights,
         )
         for term, column in zip(card.terms, statistics.columns, strict=True)
     ]
     return OwnEvidence(
         card.intercept,
-        [scores for scores, _ in own],
-        [sharpness for _, sharpness in own],
+        [each.scores for each in own],
+        [each.sharpness for each in own],
+        [each.silent for each in own],
         left_out,
     )

@@ -87,10 +87,14 @@ class OwnScores(NamedTuple):
     sharpness : Sharpness or None
         For parabolas whose variances have something in common: leaving a row out changes the other
         classes too.
+    silent : array of bool of shape (n_rows,) or None
+        Rows without which the column has no spread: then its values say nothing about any class, as
+        if they were missing.
     """
 
     scores: Floats
     sharpness: Sharpness | None = None
+    silent: NDArray[np.bool_] | None = None
 
 
 class ColumnStatistics(ABC):
@@ -143,6 +147,7 @@ class ColumnStatistics(ABC):
         labels: Labels,
         settings: LikelihoodSettings,
         left_out: float,
+        weights: Floats | None = None,
     ) -> OwnScores:
         """Return what the term says about each row's own class if that row is left out.
 
@@ -158,6 +163,8 @@ class ColumnStatistics(ABC):
             How.
         left_out : float
             The weight that is left out.
+        weights : array of shape (n_rows,), optional
+            Sample weights.
 
         Returns
         -------
@@ -246,9 +253,13 @@ class NumericStatistics(AdditiveStatistics):
 
     @abstractmethod
     def log_density_without(
-        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
+        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: Floats | float
     ) -> Floats:
-        """Return the log-density of each value in its own class without it; NaN where missing."""
+        """Return the log-density of each value in its own class without it; NaN where missing.
+
+        NaN too where without the value the column says nothing. What is left out may be a weight of
+        its own for each row.
+        """
 
     def has_values(self) -> bool:
         """Whether any row had a value."""
@@ -274,17 +285,22 @@ class NumericStatistics(AdditiveStatistics):
         labels: Labels,
         settings: LikelihoodSettings,
         left_out: float,
+        weights: Floats | None = None,
     ) -> OwnScores:
         """Return the log-density of each value in its own class without it."""
         values = np.asarray(column.numbers(), dtype=np.float64)
-        density = self.log_density_without(values, labels, settings, left_out)
+        # No row takes off more squares than it has brought.
+        taken = left_out if weights is None else np.minimum(left_out, weights)
+        density = self.log_density_without(values, labels, settings, taken)
         absent, present = self.presence(settings, left_out)
         there = ~np.isnan(density)
         scores = np.where(there, density + present[labels], absent[labels])
-        return OwnScores(scores, self.sharpness(values, labels, settings, left_out))
+        silent = ~there & ~np.isnan(values)
+        sharpness = self.sharpness(values, labels, settings, taken)
+        return OwnScores(scores, sharpness, silent if silent.any() else None)
 
     def sharpness(
-        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: float
+        self, values: Floats, labels: Labels, settings: LikelihoodSettings, left_out: Floats | float
     ) -> Sharpness | None:
         """Return how leaving a row out changes what the variances have in common, if anything."""
         return None

@@ -41,6 +41,7 @@ class TableStatistics(ColumnStatistics):
         labels: NDArray[Any],
         settings: LikelihoodSettings,
         left_out: float,
+        weights: Floats | None = None,
     ) -> OwnScores:
         """Return the scores of a table made with this weight left out."""
         assert isinstance(term, TableTerm)

@@ -29,6 +29,8 @@ __all__ = [
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 _TINY = float(np.finfo(np.float64).tiny)
+# A spread that is this share of another one, of which it was a part, is rounding.
+_ROUNDING = 1e-12
 
 
 class Gaussian(NamedTuple):
@@ -128,7 +130,7 @@ def log_density_without(
     *,
     shared: bool,
     variance_floor: float,
-    left_out: float,
+    left_out: Floats | float,
     variance_prior: float = 0.0,
 ) -> NDArray[np.float64]:
     r"""Log-density of each value under its own class, fitted without it.
@@ -136,7 +138,8 @@ def log_density_without(
     With N values of mean m and sum of squares S in the class, and d the distance of a value of
     weight u to m, the others have the mean :math:`m - u d / (N - u)` and the sum of squares
     :math:`S - u d^2 N / (N - u)`. Where fewer than two others are left (no other, if the variance
-    is shared or has a prior), the whole column stands in for the class.
+    is shared or has a prior), the whole column stands in for the class. Where without the value the
+    whole column has no more spread than the smallest that a class may have, it says nothing.
 
     Parameters
     ----------
@@ -146,13 +149,13 @@ def log_density_without(
         Place of each row's class.
     moments, shared, variance_floor, variance_prior
         As for :func:`fit_gaussian`.
-    left_out : float
+    left_out : float or array of shape (n_rows,)
         The weight u.
 
     Returns
     -------
     array of shape (n_rows,)
-        NaN where there is no value, 0 for a column without spread.
+        NaN where there is no value or where it says nothing, 0 for a column without spread.
     """
     whole = fit_gaussian(
         merged_moments(moments)[None], shared=False, variance_floor=variance_floor
@@ -176,8 +179,14 @@ def log_density_without(
         variance = shrunk(alone, rest, pooled, variance_prior)
     variance = np.where(known, variance, whole.variance[0])
     variance = np.maximum(variance, max(variance_floor * whole.variance[0], _TINY))
-    distance = np.where(known, away * growth, values - whole.mean[0])
-    return np.asarray(-0.5 * (_LOG_TWO_PI + np.log(variance) + distance**2 / variance))
+    from_center = values - whole.mean[0]
+    distance = np.where(known, away * growth, from_center)
+    density = -0.5 * (_LOG_TWO_PI + np.log(variance) + distance**2 / variance)
+    total = weight.sum()
+    others = np.where(total > left_out, total - left_out, 1.0)
+    spread = total * whole.variance[0] - left_out * from_center**2 * total / others
+    least = max(variance_floor, _ROUNDING) * whole.variance[0]
+    return np.where((total > left_out) & (spread <= least * others), np.nan, density)
 
 
 def shared_variance_without(
@@ -186,9 +195,11 @@ def shared_variance_without(
     moments: NDArray[np.float64],
     *,
     variance_floor: float,
-    left_out: float,
+    left_out: Floats | float,
 ) -> NDArray[np.float64]:
     """Variance that all classes share, fitted without each row in turn.
+
+    Where no class has two others, nothing is known of it, and the whole column stands in for them.
 
     Parameters
     ----------
@@ -206,11 +217,13 @@ def shared_variance_without(
     away = values - mean[labels]
     # A class of this row alone has no squares to lose.
     growth = weight[labels] / np.where(rest >= 1 - 1e-9, rest, np.inf)
-    total = weight.sum() - left_out if weight.sum() > left_out else weight.sum()
+    total = np.where(weight.sum() > left_out, weight.sum() - left_out, weight.sum())
     whole = merged_moments(moments)
     lowest = max(variance_floor * whole[3] / whole[0], _TINY)
     variance = (squares.sum() - left_out * away**2 * growth) / total
-    return np.asarray(np.maximum(variance, lowest))
+    two = 2 - 1e-9
+    known = (rest >= two) | (np.sum(weight >= two) > (weight[labels] >= two))
+    return np.where(known, np.maximum(variance, lowest), whole[3] / whole[0])
 
 
 def pooled_share(
@@ -318,7 +331,7 @@ class ValueMoments(SumsByClass):
         values: Floats,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left_out: float,
+        left_out: Floats | float,
     ) -> Floats:
         """Return the log-density of each value in its own class without it; NaN where missing."""
         return log_density_without(
@@ -334,7 +347,7 @@ class ValueMoments(SumsByClass):
         values: Floats,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left_out: float,
+        left_out: Floats | float,
     ) -> Sharpness | None:
         """Return how leaving a row out changes the variance that the classes have in common."""
         shared, prior = _is_shared(settings), settings.variance_prior

@@ -169,7 +169,7 @@ class KernelValues(NumericStatistics):
         values: Floats,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left_out: float,
+        left_out: Floats | float,
     ) -> Floats:
         """Return the log-density of each value by the others of its class; NaN where missing.
 
@@ -179,17 +179,17 @@ class KernelValues(NumericStatistics):
         if curves is None:
             return np.where(np.isnan(values), np.nan, 0.0)
         s, out = settings.pseudo_count, np.empty(len(values))
+        taken = np.broadcast_to(left_out, values.shape)
         for c, weight in enumerate(self.present):
             rows = np.flatnonzero(labels == c)
-            x, rest = values[rows], weight - left_out + s
+            x, rest = values[rows], weight - taken[rows] + s
             whole = np.interp(x, curves.knots, curves.whole)
-            if rest <= 1e-9:  # of the class no row is left: the column stands in for it
-                out[rows] = whole
-                continue
             mass = (weight + s) * np.exp(np.interp(x, curves.knots, curves.by_class[:, c]))
-            mass -= left_out * np.exp(-_HALF_LOG_TWO_PI) / curves.widths[c]
+            mass -= taken[rows] * np.exp(-_HALF_LOG_TWO_PI) / curves.widths[c]
             least = np.maximum(s * np.exp(whole), _TINY)
-            out[rows] = np.log(np.maximum(mass, least) / rest)
+            others = np.log(np.maximum(mass, least) / np.where(rest > 1e-9, rest, 1.0))
+            # Where no row of the class is left, the column stands in for it.
+            out[rows] = np.where(rest > 1e-9, others, whole)
         return np.where(np.isnan(values), np.nan, out)
 
     def _curves(self, settings: LikelihoodSettings) -> Curves | None:

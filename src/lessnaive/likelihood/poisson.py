@@ -101,7 +101,7 @@ class PoissonSums(SumsByClass):
         values: Floats,
         labels: NDArray[Any],
         settings: LikelihoodSettings,
-        left_out: float,
+        left_out: Floats | float,
     ) -> Floats:
         """Return the log-likelihood of each count by the others of its class; NaN where missing.
 

@@ -122,6 +122,9 @@ class Curvature(ABC):
     ) -> Floats:
         """Second derivatives by the chosen entries of the flat weights, from about n_rows rows."""
 
+    #: Whether steps may be by a curvature without what hardly counts, if the rows are in memory.
+    is_rough: bool = False
+
     #: Whether there is a curvature without what hardly counts, which is faster.
     has_main_curvature: bool = False
 

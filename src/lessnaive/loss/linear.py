@@ -65,6 +65,7 @@ class LinearLoss(Loss, Curvature):
         self.n_rows = rows.rows
         # What several outputs share is open but for the penalty, along which products lead slowly.
         self.is_sparse = rows.outputs == 1 and rows.coefficients > _SPARSE * rows.entries
+        self.is_rough = self.shape[0] >= _MANY_OUTPUTS
         self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:
@@ -105,7 +106,7 @@ class LinearLoss(Loss, Curvature):
     @property
     def has_main_curvature(self) -> bool:  # type: ignore[override]
         """Whether there are many classes, and the rows are here and not in parts."""
-        return self.shape[0] >= _MANY_OUTPUTS and isinstance(self.rows, _core.LinearRows)
+        return self.is_rough and isinstance(self.rows, _core.LinearRows)
 
     def main_curvature(
         self, weights: Floats, chosen: NDArray[np.int64], n_rows: int, seed: int

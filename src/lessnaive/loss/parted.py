@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
+from lessnaive.loss.base import CurvatureMap
 from lessnaive.table.parts import Held, PartedTraining
 from lessnaive.table.training import Training
 
@@ -149,6 +150,10 @@ class PartedEvidence:
         looked_at, found = self.parts.total(look, _sum_all)
         out[:] = found * (self.total_weight / looked_at if looked_at > 0 else 1.0)
 
+    def curvature_map(self, weights: Floats) -> PartedEvidenceCurvature:
+        """Return the second derivatives of the log loss by weights by class, as a map."""
+        return PartedEvidenceCurvature(self, weights)
+
     @property
     def useful(self) -> list[int]:
         """The columns that may say something: it is not known that a column says nothing."""
@@ -163,6 +168,61 @@ class PartedEvidence:
         """Return how much the row that loses most and the one that gains most do so."""
         smallest, largest = zip(*self.parts.each(partial(_margins, direction)), strict=True)
         return min(smallest), max(largest)
+
+
+class PartedEvidenceCurvature(CurvatureMap):
+    """The Hessian of the log loss of evidence in parts, by weights of their own for each class.
+
+    Parameters
+    ----------
+    evidence : PartedEvidence
+        The rows.
+    weights : array of shape (n_classes, n_columns)
+        Where it is looked at.
+    """
+
+    def __init__(self, evidence: PartedEvidence, weights: Floats) -> None:
+        self._parts = evidence.parts.hold(partial(_evidence_map, weights))
+        self._shape = weights.shape
+
+    def multiply(self, vector: Floats) -> Floats:
+        """Return its product with a vector."""
+        look = partial(_product, np.ascontiguousarray(vector))
+        (out,) = self._parts.total(look, _sum_all)
+        return np.asarray(out)
+
+    def diagonal(self) -> Floats:
+        """Return its diagonal."""
+        (out,) = self._parts.total(partial(_diagonal_of_map, self._shape), _sum_all)
+        return np.asarray(out)
+
+
+class EvidenceMap(NamedTuple):
+    """The second derivatives of a part, and the columns that say something there."""
+
+    curvature: _core.EvidenceCurvature
+    useful: list[int]
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return self.curvature.nbytes
+
+    def multiply(self, vector: Floats, out: Floats) -> None:
+        """Write the product with a vector."""
+        self.curvature.multiply(vector, out)
+
+
+def _evidence_map(weights: Floats, part: PartEvidence) -> EvidenceMap:
+    return EvidenceMap(_core.EvidenceCurvature(part.rows, weights), part.rows.useful)
+
+
+def _diagonal_of_map(shape: tuple[int, int], part: EvidenceMap) -> tuple[Floats]:
+    single = np.empty((len(part.useful) * shape[0], 1, 1))
+    part.curvature.blocks(single)
+    out = np.zeros(shape)
+    out[:, part.useful] = single.reshape(len(part.useful), shape[0]).T
+    return (out,)
 
 
 def starts_of(counts: Integers) -> Integers:
@@ -381,7 +441,7 @@ def _linear_map(coefficients: Floats, cautious: bool, part: PartRows) -> _core.L
     return _core.LinearCurvature(part.rows, coefficients, cautious)
 
 
-def _product(vector: Floats, part: _core.LinearCurvature) -> tuple[Floats]:
+def _product(vector: Floats, part: _core.LinearCurvature | EvidenceMap) -> tuple[Floats]:
     out = np.empty_like(vector)
     part.multiply(vector, out)
     return (out,)

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from lessnaive import _core
 from lessnaive.evidence.leave_one_out import OwnEvidence
-from lessnaive.loss.base import Curvature, Lipschitz, Loss
+from lessnaive.loss.base import Curvature, CurvatureMap, Lipschitz, Loss
 from lessnaive.loss.evidence_curvature import EvidenceCurvature
 from lessnaive.scorecard import Scorecard
 from lessnaive.scorecard.terms.base import Operand, Work
@@ -91,13 +91,17 @@ def gather_evidence(
         if np.isinf(np.asarray(curve.values)).any():
             raise infinite_value(columns[scorecard.terms[place].inputs[0]].name)
     sharpness = [None if own is None else own.sharpness[place] for place in work.quadratics]
+    values = [quadratic.values for quadratic in work.quadratics.values()]
+    if own is not None:
+        both = zip(values, (own.silent[place] for place in work.quadratics), strict=True)
+        values = [cells if off is None else np.where(off, np.nan, cells) for cells, off in both]
     return _core.Evidence(
         [lookup.codes for lookup in work.lookups.values()],
         [lookup.shift for lookup in work.lookups.values()],
         [lookup.table for lookup in work.lookups.values()],
         [own_terms[place] for place in work.lookups],
         list(work.lookups),
-        [quadratic.values for quadratic in work.quadratics.values()],
+        values,
         [quadratic.parameters for quadratic in work.quadratics.values()],
         [own_terms[place] for place in work.quadratics],
         list(work.quadratics),
@@ -174,6 +178,7 @@ class WeightedEvidenceLoss(Loss, Curvature):
         self.squared = squared
         self.shared = shared
         self.is_convex = not squared
+        self.is_rough = not (squared or shared)
         self._levels: dict[float, tuple[float, Floats]] = {}
         self.n_rows = evidence.rows
         by_class = (evidence.classes, evidence.columns)
@@ -251,14 +256,14 @@ class WeightedEvidenceLoss(Loss, Curvature):
 
     @property
     def has_curvature_map(self) -> bool:  # type: ignore[override]
-        """Whether this is the log loss of weights by class, and the rows are here."""
-        by_class = not (self.squared or self.shared)
-        return by_class and isinstance(self.evidence, _core.Evidence)
+        """Whether this is the log loss of weights by class."""
+        return not (self.squared or self.shared)
 
-    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> EvidenceCurvature:
+    def curvature_map(self, weights: Floats, *, cautious: bool = False) -> CurvatureMap:
         """Return the Hessian as a map, which takes as long as the gradient; no other is known."""
-        assert isinstance(self.evidence, _core.Evidence)
-        return EvidenceCurvature(self.evidence, self.by_class(weights))
+        if isinstance(self.evidence, _core.Evidence):
+            return EvidenceCurvature(self.evidence, self.by_class(weights))
+        return self.evidence.curvature_map(self.by_class(weights))
 
     @property
     def many_weights(self) -> float:  # type: ignore[override]
@@ -269,7 +274,7 @@ class WeightedEvidenceLoss(Loss, Curvature):
     @property
     def has_path(self) -> bool:
         """Whether the core minimizes this loss along paths of penalties."""
-        return self.has_curvature_map
+        return self.has_curvature_map and isinstance(self.evidence, _core.Evidence)
 
     def path(self, target: float, enough: int) -> _core.EvidencePath:
         """Return what minimizes this loss plus one elastic net after the other.
@@ -300,7 +305,8 @@ class WeightedEvidenceLoss(Loss, Curvature):
         matrices of all classes up, and Lemma 1 takes the sum of the norms of all classes.
         """
         useful = len(self.evidence.useful)  # all others add nothing but zeros
-        if self.has_curvature_map and useful > _MOST_IN_GRAMS:
+        here = isinstance(self.evidence, _core.Evidence)
+        if here and self.has_curvature_map and useful > _MOST_IN_GRAMS:
             return self._lipschitz_by_products()
         grams = np.zeros((self.evidence.classes, useful, useful))
         lemma1 = self.evidence.grams(grams)

@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 
 # A residual of less is nothing, however small the objective is.
 _SMALLEST = float(np.finfo(np.float64).tiny)
-# After a way that rounding may have changed, the residual is to be this share of what is small
-# enough, if so many steps more do it.
+# After a way that may be another one for the same rows, the residual is to be this share of what is
+# small enough, if so many steps more do it.
 _PRECISE = 1e-3
 _MOST_STEPS_MORE = 3
 
@@ -154,20 +154,24 @@ class Stopping:
 class Ending:
     """When a method of Newton's kind has done its last step.
 
-    That is where a point is good enough, unless steps were shortened on the way: where that begins
-    and how often it is done may depend on the rounding of sums, and so on the order of the rows,
-    and takes another way to the same minimum. Then some steps more are taken, of which each leaves
-    little of the residual, so that the digits of the result that matter do not show the way.
+    That is where a point is good enough, unless the way there may be another one for the same rows:
+    where steps were shortened, since where that begins and how often it is done may depend on the
+    rounding of sums, and so on the order of the rows; and where the curvature may do without what
+    hardly counts, which is not known of rows in parts. Then some steps more are taken, of which
+    each leaves little of the residual, so that the digits of the result that matter do not show the
+    way there.
 
     Parameters
     ----------
     stopping : Stopping
         When a point is good enough.
+    rough : bool
+        Whether the curvature may do without what hardly counts.
     """
 
-    def __init__(self, stopping: Stopping) -> None:
+    def __init__(self, stopping: Stopping, *, rough: bool) -> None:
         self._stopping = stopping
-        self._short = False
+        self._open = rough
         self._more = 0
 
     @property
@@ -177,7 +181,7 @@ class Ending:
 
     def note(self, step: float) -> None:
         """Hear of the length of a step."""
-        self._short |= step < 1.0
+        self._open |= step < 1.0
 
     def goes_on(self, point: Point, n_iter: int) -> bool:
         """Whether another step is to be taken from here."""
@@ -186,7 +190,7 @@ class Ending:
         if not self._stopping.reached(point):
             return True
         precise = point.residual <= _PRECISE * self._stopping.threshold(point)
-        if precise or not self._short or self._more == _MOST_STEPS_MORE:
+        if precise or not self._open or self._more == _MOST_STEPS_MORE:
             return False
         self._more += 1
         return True

@@ -95,7 +95,7 @@ class NewtonCG(Solver):
         n_iter, stalled, move = 0, False, np.zeros_like(point.weights)
         # Nobody has chosen a start of equal weights: it may be far away.
         cautious = bool((point.weights == point.weights.flat[0]).all())
-        ending = Ending(stopping)
+        ending = Ending(stopping, rough=loss.is_rough)
         while ending.goes_on(point, n_iter):
             share = min(_LOOSE, np.sqrt(point.residual / first))
             enough = max(share * point.residual, 0.1 * ending.threshold(point))

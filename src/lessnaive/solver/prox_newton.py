@@ -127,11 +127,29 @@ class ProxNewton(Solver):
         blind = start is given and _is_constant(given)
         point = Point.at(start, loss, penalty)
         self._note(history, point, 0.0)
-        first = point.residual
+        return self.go_on(loss, penalty, point, stopping, history, blind=blind)
+
+    def go_on(
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        point: Point,
+        stopping: Stopping,
+        history: History,
+        *,
+        blind: bool = False,
+    ) -> Solution:
+        """Minimize from a point that the history knows already.
+
+        A blind start is one that nobody has chosen, and may be far away.
+        """
+        assert isinstance(loss, Curvature)
+        assert isinstance(penalty, ElasticNet)
+        first = max(point.residual, 1e-300)
         rows, damping = enough_rows(loss) if self.sample else loss.n_rows, 0.0
         careful, good, known = not self.sample, False, np.zeros(0, dtype=np.int64)
-        n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(start)
-        ending = Ending(stopping)
+        n_iter, idle, stalled, move = 0, 0, False, np.zeros_like(point.weights)
+        ending = Ending(stopping, rough=loss.is_rough)
         while not stalled and ending.goes_on(point, n_iter):
             # The model need not be minimized any better than it fits.
             share = min(0.05, point.residual / first)
@@ -139,10 +157,10 @@ class ProxNewton(Solver):
             chosen, others = _moving(penalty, point)
             crowd = len(chosen) + others * loss.is_sparse
             if crowd > self._room(loss) or len(chosen) >= loss.many_weights:
-                return self._go_on(loss, penalty, point, stopping, history)
+                return self._without_matrix(loss, penalty, point, stopping, n_iter, history)
             near = point.residual < _NEAR * first
             looked_at = _roughly(rows, loss) if blind and not near else rows
-            fresh = not (good and np.isin(chosen, known).all())
+            fresh = not ((good or ending.is_near) and np.isin(chosen, known).all())
             if fresh:
                 look = loss.curvature
                 if loss.has_main_curvature and not careful:
@@ -194,11 +212,16 @@ class ProxNewton(Solver):
             return self.max_weights
         return min(self.max_weights, max(_MUCH_ROOM, math.isqrt(loss.n_rows)))
 
-    def _go_on(
-        self, loss: Loss, penalty: Penalty, point: Point, stopping: Stopping, history: History
+    def _without_matrix(
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        point: Point,
+        stopping: Stopping,
+        n_iter: int,
+        history: History,
     ) -> Solution:
         """Leave the rest to a solver that needs no matrix."""
-        n_iter = len(history.objective) - 1
         solver = NewtonCG(keep_weights=self.keep_weights, callback=self.callback)
         rest = replace(stopping, max_iter=stopping.max_iter - n_iter)
         solution = solver.go_on(loss, penalty, point, rest, history)
