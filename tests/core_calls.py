@@ -991,6 +991,9 @@ def _(core: Any) -> Arguments:
         "link": Read(np.zeros(size), (negative, nan, np.ones(size))),
         "target": Read(np.zeros((PARAMETERS, CLASSES))),
         "hold": Read(np.ones(CLASSES), (-np.ones(CLASSES), np.full(CLASSES, np.nan))),
+        "runs": ReadOrNone(
+            np.zeros((0, 3), np.int64), (np.array([[0, 2, 1]]), np.zeros((0, 2), np.int64))
+        ),
     }
 
 

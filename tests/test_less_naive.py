@@ -33,12 +33,11 @@ from lessnaive.models.additive import (
     path,
 )
 from lessnaive.models.additive.columns import read_inputs
-from lessnaive.models.additive.design import encode, kernel_rows
+from lessnaive.models.additive.design import Fit, encode, kernel_rows
 from lessnaive.models.additive.ensemble import fit_ensemble
 from lessnaive.models.additive.judge import Judge
 from lessnaive.models.additive.less_naive import _FINER, _FINER_IN_FOLDS
 from lessnaive.models.additive.members import MEMBERS
-from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_stage import Settings
 from lessnaive.models.additive.path import HeldOut, OtherFolds, choose_member, fit_member
 from lessnaive.models.additive.products import JudgedProducts, fit_products
@@ -473,7 +472,7 @@ def test_columns_that_must_be_monotone_are_in_no_product():
     X, y = saddle(600)
     free = LessNaiveClassifier().fit(X, y)
     assert ("x0", "x1") in free.pairs_
-    model = LessNaiveClassifier(monotonic_cst=[1, 0, 1, 0], max_iter=400).fit(X, y)
+    model = LessNaiveClassifier(monotonic_cst=[1, 0, 1, 0]).fit(X, y)
     assert not {"x0", "x2"} & {name for pair in model.pairs_ for name in pair}
     held = LessNaiveClassifier(monotonic_cst=[0, 0, 1, 0]).fit(X, y)
     assert held.members_[-1].name == "products"
@@ -792,7 +791,7 @@ def test_freed_naive_bayes_of_very_wide_tables_leaves_out_columns_in_one_bin(
     for most in (members.MANY_COLUMNS, 3):
         monkeypatch.setattr(members, "MANY_COLUMNS", most)
         design = MEMBERS[-1].design(inputs, np.arange(len(y)))
-        fit = make_fit(design, design.encoded, inputs)
+        fit = Fit(design, design.encoded, inputs)
         found = fit.solve(1.0, None, tol=1e-15, max_iter=100).parameters
         out = np.empty((len(y), inputs.n_outputs))
         fit.rows.scores(found, out)

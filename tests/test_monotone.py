@@ -5,14 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import LinearConstraint, minimize
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from lessnaive import LessNaiveClassifier
-from lessnaive.models.additive.basis import Bins, Line
+from lessnaive import LessNaiveClassifier, _core
+from lessnaive.models.additive.basis import Bins, Hat, Line
 from lessnaive.models.additive.columns import Inputs, Numbers
-from lessnaive.models.additive.design import Design, encode
-from lessnaive.models.additive.monotone import MonotoneFit
+from lessnaive.models.additive.design import Design, Fit, encode
 
 
 def table(seed, n_rows=300):
@@ -78,33 +77,107 @@ def test_names_and_errors():
         LessNaiveClassifier(monotonic_cst={"a": 1}).fit(X, np.arange(len(y)) % 3)
 
 
-def test_minimum_is_that_of_a_general_solver():
-    X, y = table(3, 120)
-    column = Numbers(0, "a", np.ascontiguousarray(X[:, 1]), None)
-    cuts = np.array([-3.0, -0.5, 1.5])
-    pieces = [Bins(0, cuts, 0.5, 1.0), Line(0, 0.0, 5.0, 0.3)]
-    signs = np.array([-1])
-    inputs = Inputs([column], y.astype(np.int32), None, 2, np.ones(2), signs)
+def constrained(seed, n_rows=300, n_bins=12):
+    """A fit with pieces of all kinds, of which those of the first two columns must be monotone."""
+    X, y = table(seed, n_rows)
+    signs = np.array([1, -1, 0])
+    columns = [Numbers(j, f"x{j}", np.ascontiguousarray(X[:, j]), None) for j in range(3)]
+    pieces = []
+    for j in range(3):
+        values = np.unique(X[~np.isnan(X[:, j]), j])
+        cuts = np.unique(np.quantile(values, np.arange(1, n_bins) / n_bins))
+        pieces += [Bins(j, cuts, 0.1, 1.0), Hat(j, values[:: 1 + len(values) // 9], 0.1, 0.3)]
+        pieces += [Line(j, float(values.mean()), float(values.std()), 0.3)]
+    inputs = Inputs(columns, y.astype(np.int32), None, 2, np.ones(2), signs)
     design = Design(pieces)
-    fit = MonotoneFit(design, encode(pieces, inputs), inputs.labels, None, 2, signs)
-    found = fit.solve(0.2, None, tol=1e-12, max_iter=200)
+    return design, Fit(design, encode(pieces, inputs), inputs), design.runs(signs)
+
+
+def rises_of(runs, size):
+    """The matrix that makes parameters of the first of each run, and of rises that are not below 0.
+
+    Returns it, and where there are rises.
+    """
+    matrix, is_rise = np.eye(size), np.zeros(size, dtype=bool)
+    for begin, end, sign in runs:
+        if end - begin == 1:
+            matrix[begin, begin], is_rise[begin] = sign, True
+        for at in range(begin + 1, end):
+            matrix[at:end, at], is_rise[at] = sign, True
+        matrix[begin + 1 : end, begin] = end - begin > 1
+    return matrix, is_rise
+
+
+# With 200 bins the preconditioner is the part of the Hessian that couples neighbours.
+@pytest.mark.parametrize(("seed", "n_rows", "n_bins"), [(0, 150, 6), (1, 300, 12), (3, 2000, 200)])
+@pytest.mark.parametrize("lam", [10.0, 0.2])
+def test_minimum_is_that_of_lbfgs(seed, n_rows, n_bins, lam):
+    design, fit, runs = constrained(seed, n_rows, n_bins)
+    found = fit.solve(lam, None, tol=1e-14, max_iter=100)
     assert found.converged
-    rises = np.zeros((4, 7))
-    for k in range(3):
-        rises[k, 1 + k], rises[k, 2 + k] = 1.0, -1.0
-    rises[3, 5] = -1.0
+    rises, is_rise = rises_of(runs, design.size + 1)
 
     def objective(z):
-        value, slope = fit.objective(0.2, z[:, None])
-        return value, slope[:, 0]
+        value, slope = fit.objective(lam, (rises @ z)[:, None])
+        return value, rises.T @ slope[:, 0]
 
     other = minimize(
-        objective, np.zeros(7), jac=True, method="trust-constr",
-        constraints=[LinearConstraint(rises, 0.0, np.inf)],
-        options={"gtol": 1e-9, "xtol": 1e-12, "maxiter": 3000},
+        objective, np.zeros(design.size + 1), jac=True, method="L-BFGS-B",
+        bounds=[(0.0 if rise else None, None) for rise in is_rise],
+        options={"ftol": 1e-16, "gtol": 1e-9, "maxiter": 100_000, "maxfun": 200_000, "maxcor": 50},
     )  # fmt: skip
-    assert objective(found.parameters[:, 0])[0] <= other.fun + 1e-6
-    np.testing.assert_allclose(found.parameters[:, 0], other.x, atol=2e-3)
+    mine = fit.objective(lam, found.parameters)[0]
+    assert mine <= other.fun + 1e-8
+    assert other.fun <= mine + 1e-5
+    np.testing.assert_allclose(found.parameters[:, 0], rises @ other.x, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_rise_would_lower_the_objective(seed):
+    design, fit, runs = constrained(seed, 300 if seed else 3000, 20)
+    rises, is_rise = rises_of(runs, design.size + 1)
+    state = None
+    for lam in (100.0, 3.0, 0.1):  # each from where the last one ended
+        found = fit.solve(lam, state, tol=1e-13, max_iter=60)
+        assert found.converged
+        state = found.parameters
+        z = np.linalg.solve(rises, state[:, 0])
+        slope = rises.T @ fit.objective(lam, state)[1][:, 0]
+        tied = is_rise & (np.abs(z) < 1e-12)
+        assert tied.sum() > 5
+        assert np.abs(slope[~tied]).max() < 1e-3
+        assert slope[tied].min() > -1e-3
+
+
+def test_threads_do_not_matter():
+    found, before = [], _core.max_threads()
+    for threads in (1, 2, 3):
+        _core.set_threads(threads)
+        try:
+            _, fit, _ = constrained(0, 20_000, 30)
+            found.append(fit.solve(0.3, None, tol=1e-9, max_iter=50).parameters)
+        finally:
+            _core.set_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_steps_do_not_leave_what_is_allowed():
+    _, fit, runs = constrained(2)
+    start = np.random.default_rng(0).normal(size=fit.start.shape)  # which is not allowed
+    for steps in (0, 1, 2, 3, 50):
+        w = fit.solve(0.05, start, tol=1e-9, max_iter=steps).parameters[:, 0]
+        for begin, end, sign in runs:
+            rises = np.diff(w[begin:end]) if end - begin > 1 else w[begin:end]
+            assert (sign * rises >= 0).all()
+
+
+def test_columns_with_one_bin_have_no_sign():
+    X, y = table(0)
+    column = Numbers(0, "x", np.ascontiguousarray(X[:, 0]), None)
+    inputs = Inputs([column], y.astype(np.int32), None, 2, np.ones(2), np.array([1]))
+    pieces = [Bins(0, np.empty(0), 1.0)]
+    assert not len(Design(pieces).runs(inputs.signs))
 
 
 @pytest.mark.parametrize(("seed", "n_rows"), [(1, 100), (11, 300)])

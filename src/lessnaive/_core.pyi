@@ -384,6 +384,7 @@ class AdditiveNewton:
         link: NDArray[np.float64],
         target: NDArray[np.float64],
         hold: NDArray[np.float64],
+        runs: NDArray[np.int64] | None = None,
     ) -> None: ...
     def minimize(
         self, lam: float, tolerance: float, most_steps: int, parameters: NDArray[np.float64]

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
 
+#include "additive/additive_preconditioner.hpp"
 #include "base/padding.hpp"
 #include "base/simd.hpp"
 
@@ -66,18 +66,26 @@ LESSNAIVE_WIDE void scale_and_add(double factor, const std::vector<double>& a, d
 }  // namespace
 
 AdditiveNewton::AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty,
-                               std::vector<double> link, const double* target, const double* hold)
+                               std::vector<double> link, const double* target, const double* hold,
+                               std::vector<Rises::Run> runs)
     : rows_(rows),
       penalty_(std::move(penalty)),
       link_(std::move(link)),
       target_(rows.length()),
-      hold_(rows.pad()) {
+      hold_(rows.pad()),
+      rises_(std::move(runs)) {
     penalty_.resize(rows.parameters(), 0.0);
     link_.resize(rows.parameters(), 0.0);
     const int outputs = rows.outputs(), pad = rows.pad();
     for (int64_t i = 0; i < rows.parameters(); ++i)
         std::copy_n(target + i * outputs, outputs, &target_[i * pad]);
     std::copy_n(hold, outputs, hold_.data());
+    if (!rises_.empty()) {
+        const std::vector<float> undecided(rows.rows() * pad, 0.5f);
+        std::vector<double> beside(rows.length());
+        bends_.resize(rows.length());
+        rows.bands(undecided.data(), bends_.data(), beside.data());
+    }
     if (!is_dense()) return;
     const int64_t size = rows.parameters(), stride = Cholesky::stride_of(size);
     grams_.resize(1, std::vector<double>(size * stride));
@@ -122,110 +130,12 @@ bool AdditiveNewton::is_dense() const {
     return size <= kMostDense && rows_.outputs() * size * size * size / 3 <= passes;
 }
 
-// Applies the inverse of an approximation of the Hessian.
-class AdditiveNewton::Preconditioner {
-  public:
-    Preconditioner(const AdditiveNewton& problem, double lam, const float* p)
-        : rows_(problem.rows_) {
-        if (problem.grams_.empty())
-            make_bands(problem, lam, p);
-        else
-            make_dense(problem, lam, p);
-    }
-
-    void apply(const std::vector<double>& from, std::vector<double>& to) const {
-        const int64_t size = rows_.parameters();
-        const int pad = rows_.pad();
-        if (factors_.empty()) {
-            // Forward and backward through the neighbours; see make_bands.
-            for (int c = 0; c < pad; ++c) to[c] = from[c];
-            for (int64_t i = pad; i < size * pad; ++i)
-                to[i] = from[i] - beside_[i - pad] * to[i - pad];
-            for (int64_t i = size * pad - 1; i >= 0; --i)
-                to[i] =
-                    to[i] * diagonal_[i] - (i + pad < size * pad ? beside_[i] * to[i + pad] : 0.0);
-            return;
-        }
-        std::vector<double> values(size);
-        std::fill(to.begin(), to.end(), 0.0);
-        for (int c = 0; c < rows_.outputs(); ++c) {
-            for (int64_t i = 0; i < size; ++i) values[i] = from[i * pad + c];
-            factors_[which_[c]]->solve(values.data());
-            for (int64_t i = 0; i < size; ++i) to[i * pad + c] = values[i];
-        }
-    }
-
-  private:
-    void make_dense(const AdditiveNewton& problem, double lam, const float* p) {
-        if (problem.own_bends_) {
-            for (const std::vector<double>& gram : problem.grams_) {
-                which_.push_back(factors_.size());
-                factor(problem, lam, gram, 1.0);
-            }
-            return;
-        }
-        // Outputs whose curvatures differ by less than a factor of two share a factor.
-        std::vector<double> curvature(rows_.outputs());
-        rows_.mean_curvature(p, curvature.data());
-        std::map<int, size_t> known;
-        for (double bend : curvature) {
-            bend = std::max(bend, 1e-8);
-            const int level =
-                rows_.outputs() == 1 ? 0 : static_cast<int>(std::floor(std::log2(bend)));
-            const auto [found, is_new] = known.emplace(level, factors_.size());
-            which_.push_back(found->second);
-            if (is_new)
-                factor(problem, lam, problem.grams_[0],
-                       rows_.outputs() == 1 ? bend : std::ldexp(1.5, level));
-        }
-    }
-
-    void factor(const AdditiveNewton& problem, double lam, const std::vector<double>& gram,
-                double scale) {
-        const int64_t size = rows_.parameters(), stride = Cholesky::stride_of(size);
-        std::vector<double> matrix(gram.size());
-        for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = scale * gram[i];
-        for (int64_t i = 0; i < size; ++i) {
-            const double link = lam * problem.link_[i];
-            matrix[i * stride + i] += lam * problem.penalty_[i] + link + 1e-9;
-            if (link == 0) continue;
-            matrix[(i + 1) * stride + i + 1] += link;
-            matrix[i * stride + i + 1] -= link;
-        }
-        factors_.push_back(std::make_unique<Cholesky>(size, matrix));
-    }
-
-    // Neighbours only: L D L', kept as the inverse of D and what stands below the diagonal of L.
-    void make_bands(const AdditiveNewton& problem, double lam, const float* p) {
-        const int64_t length = rows_.length();
-        const int pad = rows_.pad();
-        diagonal_.resize(length);
-        beside_.resize(length);
-        rows_.bands(p, diagonal_.data(), beside_.data());
-        for (int64_t i = 0; i < rows_.parameters(); ++i)
-            for (int c = 0; c < pad; ++c) {
-                const double link = lam * problem.link_[i];
-                diagonal_[i * pad + c] += lam * problem.penalty_[i] + link + 1e-9;
-                beside_[i * pad + c] -= link;
-                if (link > 0) diagonal_[(i + 1) * pad + c] += link;
-            }
-        for (int c = 0; c < pad; ++c) diagonal_[length - pad + c] += problem.hold_[c];
-        for (int64_t i = 0; i < length; ++i) {
-            if (i >= pad) {
-                const double left =
-                    diagonal_[i] - beside_[i - pad] * beside_[i - pad] * diagonal_[i - pad];
-                diagonal_[i] = std::max(left, 1e-12 * diagonal_[i]);
-                beside_[i - pad] *= diagonal_[i - pad];
-            }
-            diagonal_[i] = 1.0 / diagonal_[i];
-        }
-    }
-
-    const AdditiveRows& rows_;
-    std::vector<std::unique_ptr<Cholesky>> factors_;
-    std::vector<size_t> which_;
-    std::vector<double> diagonal_, beside_;
-};
+// What moves of each parameter cost by itself, or some more.
+std::vector<double> AdditiveNewton::distances(double lam) const {
+    std::vector<double> out = bends_;
+    for (size_t i = 0; i < out.size(); ++i) out[i] += lam * (penalty_[i] + 2 * link_[i]) + 1e-9;
+    return out;
+}
 
 double AdditiveNewton::penalized(double lam, const double* padded, double* gradient,
                                  float* p) const {
@@ -323,35 +233,49 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
                                                double* parameters) {
     const int64_t length = rows_.length();
     const int outputs = rows_.outputs(), pad = rows_.pad();
-    std::vector<double> now(length), next(length), gradient(length), step(length), trial(length);
+    std::vector<double> now(length), next(length), gradient(length), step(length), trial(length),
+        move(length);
     for (int64_t i = 0; i < rows_.parameters(); ++i)
         std::copy_n(parameters + i * outputs, outputs, &now[i * pad]);
+    const std::vector<double> weights = distances(lam);
+    Rises::Ties ties;
+    rises_.project(ties, weights, now);
     std::vector<float> p(rows_.rows() * pad);
     Found found{0, 0, false, penalized(lam, now.data(), gradient.data(), p.data()), 0};
     const double enough = tolerance * rows_.total_weight();
     std::unique_ptr<Preconditioner> inverse;
+    const auto renew = [&] {
+        inverse = std::make_unique<Preconditioner>(*this, lam, p.data(), ties);
+    };
+    const auto search = [&](bool trusted) {
+        const Products products =
+            newton_step(lam, enough, trusted, *inverse, gradient.data(), p.data(), step.data());
+        last_products_ = products.count;
+        found.products += products.count;
+        return products.poor;
+    };
+    const auto walk = [&](double share) {
+        for (int64_t i = 0; i < length; ++i) next[i] = now[i] + share * step[i];
+        rises_.project(ties, weights, next);
+    };
+    const auto slope_to = [&](const std::vector<double>& place) {
+        for (int64_t i = 0; i < length; ++i) move[i] = place[i] - now[i];
+        return dot(gradient, move);
+    };
     while (found.steps < most_steps) {
         bool fresh = grams_.empty();  // the part that couples neighbours always is
         if (found.steps % 3 == 0) fresh |= refresh_grams(p.data(), false);
-        if (!inverse || grams_.empty() || found.steps % 3 == 0)
-            inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
-        const auto search = [&](bool trusted) {
-            const Products products =
-                newton_step(lam, enough, trusted, *inverse, gradient.data(), p.data(), step.data());
-            last_products_ = products.count;
-            found.products += products.count;
-            return products.poor;
-        };
+        Rises::Ties held = rises_.held(now, gradient, weights);
+        ties.swap(held);
+        if (!inverse || grams_.empty() || found.steps % 3 == 0 || ties != held) renew();
         if (search(fresh) && !fresh) {
-            if (refresh_grams(p.data(), true))
-                inverse = std::make_unique<Preconditioner>(*this, lam, p.data());
+            if (refresh_grams(p.data(), true)) renew();
             search(true);
         }
-        const double slope = dot(gradient, step);
-        found.gain = -0.5 * slope;
+        found.gain = -0.5 * dot(gradient, step);
         if (found.gain <= enough) {
             // Where next to nothing is to gain, rounding may make a step of any length.
-            for (int64_t i = 0; i < length; ++i) next[i] = now[i] + step[i];
+            walk(1.0);
             const double value = penalized(lam, next.data(), nullptr, nullptr);
             if (value <= found.objective) {
                 now.swap(next);
@@ -360,13 +284,17 @@ AdditiveNewton::Found AdditiveNewton::minimize(double lam, double tolerance, int
             found.finished = true;
             break;
         }
+        while (rises_.tie_turned(now, step, ties)) {
+            renew();
+            search(true);
+        }
         ++found.steps;
         double share = 1.0, value = 0;
         bool lower = false;
         for (int halvings = 0; halvings < kMostHalvings && !lower; ++halvings, share *= 0.5) {
-            for (int64_t i = 0; i < length; ++i) next[i] = now[i] + share * step[i];
+            walk(share);
             value = penalized(lam, next.data(), trial.data(), p.data());
-            lower = value <= found.objective + 1e-4 * share * slope;
+            lower = value <= found.objective + 1e-4 * slope_to(next);
         }
         if (!lower) {  // rounding leaves nothing to gain
             found.finished = found.gain <= 1e-10 * std::abs(found.objective);

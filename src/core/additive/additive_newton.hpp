@@ -7,6 +7,9 @@
 // of each output by itself, as it was at some point on the way (where its Cholesky factor is
 // cheap), or the part of it that couples neighbours at most (elsewhere). Scores of several outputs
 // are known up to what is common to all of them: they keep the mean that they begin with.
+//
+// Parameters of one output may have to rise: then steps move those that are tied as one, and end at
+// the nearest point that is allowed (Bertsekas 1982, projected Newton methods).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +17,7 @@
 
 #include "additive/additive_rows.hpp"
 #include "additive/cholesky.hpp"
+#include "additive/rises.hpp"
 
 namespace lessnaive {
 
@@ -29,9 +33,9 @@ class AdditiveNewton {
 
     // penalty, link (parameters without the intercept): link p holds p and p + 1 together. target
     // is (parameters, outputs). The intercept of output o costs hold_o / 2 (b_o - target_o)^2,
-    // whatever lam is. The rows must live as long as this.
+    // whatever lam is. Runs that must rise are for one output. The rows must live as long as this.
     AdditiveNewton(const AdditiveRows& rows, std::vector<double> penalty, std::vector<double> link,
-                   const double* target, const double* hold);
+                   const double* target, const double* hold, std::vector<Rises::Run> runs);
 
     // parameters (parameters, outputs): where to begin, and what was found. The search ends when a
     // step promises to lower the objective by less than tolerance x total weight.
@@ -54,11 +58,14 @@ class AdditiveNewton {
     void center(std::vector<double>& values) const;
     bool is_dense() const;
     bool refresh_grams(const float* p, bool at_any_cost);
+    std::vector<double> distances(double lam) const;
 
     const AdditiveRows& rows_;
     std::vector<double> penalty_, link_;  // with entries of 0 for the intercept
     std::vector<double> target_;          // (parameters, pad)
     std::vector<double> hold_;            // (pad)
+    Rises rises_;
+    std::vector<double> bends_;  // of the rows for each parameter, at most, if some must rise
     // Sums of x x' over the rows, if they are used: one for all outputs, or one for each, in which
     // rows count with their curvature.
     std::vector<std::vector<double>> grams_;

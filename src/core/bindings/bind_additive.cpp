@@ -20,6 +20,7 @@ using Column1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Labels = ArrayOf<const int32_t, 1>;
 using Bytes = ArrayOf<const uint8_t, 1>;
 using Places = ArrayOf<const int32_t, 2>;
+using Runs = ArrayOf<const int64_t, 2>;
 
 // More parameters than arrays of them have room for.
 constexpr int64_t kMostParameters = INT32_MAX;
@@ -102,21 +103,41 @@ void scores_binding(const AdditiveRows& rows, const Matrix& parameters, Table ou
     rows.scores(padded.data(), out.data());
 }
 
+std::vector<Rises::Run> runs_of(const std::optional<Runs>& given, const AdditiveRows& rows) {
+    if (!given) return {};
+    const Runs& runs = *given;
+    require(runs.shape(1) == 3, "runs have a begin, an end and a sign");
+    require(runs.shape(0) == 0 || rows.outputs() == 1, "runs are for two classes");
+    std::vector<Rises::Run> out;
+    int64_t last = 0;
+    for (size_t r = 0; r < runs.shape(0); ++r) {
+        const int64_t* run = runs.data() + 3 * r;
+        require(last <= run[0] && run[0] < run[1] && run[1] < rows.parameters(),
+                "runs must be in order and within the parameters");
+        require(run[2] == 1 || run[2] == -1, "the sign of a run is 1 or -1");
+        out.push_back({run[0], run[1], static_cast<int>(run[2])});
+        last = run[1];
+    }
+    return out;
+}
+
 void make_newton(AdditiveNewton* self, const AdditiveRows& rows, const Vector& penalty,
-                 const Vector& link, const Matrix& target, const Vector& hold) {
+                 const Vector& link, const Matrix& target, const Vector& hold,
+                 const std::optional<Runs>& runs) {
     const size_t size = static_cast<size_t>(rows.parameters()) - 1;
     require_parameters(rows, target);
     require(penalty.shape(0) == size && link.shape(0) == size && length(hold) == rows.outputs(),
             "penalty, link and hold must fit the parameters");
-    Memory().read(penalty).read(link).read(target).read(hold).require_apart();
+    Memory().read(penalty).read(link).read(target).read(hold).read(runs).require_apart();
     for (const Vector* each : {&penalty, &link, &hold})
         require(are_weights(each->data(), length(*each)),
                 "penalty, link and hold must be finite and not negative");
     require(size == 0 || link.data()[size - 1] == 0, "the last parameter has no neighbour");
+    std::vector<Rises::Run> own_runs = runs_of(runs, rows);
     const Released release;
-    new (self)
-        AdditiveNewton(rows, std::vector(penalty.data(), penalty.data() + size),
-                       std::vector(link.data(), link.data() + size), target.data(), hold.data());
+    new (self) AdditiveNewton(rows, std::vector(penalty.data(), penalty.data() + size),
+                              std::vector(link.data(), link.data() + size), target.data(),
+                              hold.data(), std::move(own_runs));
 }
 
 std::tuple<int, int, bool, double, double> minimize_binding(AdditiveNewton& newton, double lam,
@@ -190,7 +211,10 @@ void bind_additive(nb::module_& m) {
     nb::class_<AdditiveNewton>(m, "AdditiveNewton",
                                "Minima of an additive model with a quadratic penalty.")
         .def("__init__", &make_newton, nb::arg("rows"), array_arg("penalty"), array_arg("link"),
-             array_arg("target"), array_arg("hold"), nb::keep_alive<1, 2>())
+             array_arg("target"), array_arg("hold"), array_or_none("runs") = nb::none(),
+             nb::keep_alive<1, 2>(),
+             "Parameters of a run (begin, end, sign) must rise, or fall, and one alone has the "
+             "sign.")
         .def("minimize", &minimize_binding, nb::arg("lam"), nb::arg("tolerance"),
              nb::arg("most_steps"), array_arg("parameters"),
              "Go from parameters to the minimum, and leave it there. Returns the numbers of steps "

@@ -3,7 +3,7 @@
     sum_i w_i nll_i + lam / 2 sum_p m_p (W_p - W0_p)^2 + lam / 2 sum_p f_p (W_p+1 - W_p)^2
 
 Two classes have one score, the log-odds of the second; more have one score each. Intercepts are
-free.
+free. Parameters of columns that must be monotone must not fall, or not rise, from one to the next.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive import _core
-from lessnaive.models.additive.basis import Encoded, Piece
+from lessnaive.models.additive.basis import Encoded, Line, NumericPiece, Piece
 from lessnaive.models.additive.columns import Inputs
 
 __all__ = ["Design", "Fit", "Solution", "class_logs", "encode", "kernel_rows"]
 
 Floats = NDArray[np.float64]
+Signs = NDArray[np.int64]
 Rows = NDArray[np.intp]
 
 
@@ -71,6 +72,17 @@ class Design:
         link[ends[sizes > 0] - 1] = 0.0
         return np.repeat(penalty, sizes), link
 
+    def runs(self, signs: Signs) -> Signs:
+        """Return the runs of parameters that must not fall, or not rise: begin, end and sign."""
+        out, end = [], 0
+        for piece in self.pieces:
+            begin, end = end, end + piece.size
+            if isinstance(piece, Line):  # whose slope has the sign
+                out.append((begin, end, signs[piece.column]))
+            elif isinstance(piece, NumericPiece) and piece.size > 2:
+                out.append((begin + 1, end, signs[piece.column]))  # the first is that of missing
+        return np.array([run for run in out if run[2]], dtype=np.int64).reshape(-1, 3)
+
     def parts(self, parameters: Floats) -> list[Floats]:
         """Return the parameters of each piece."""
         ends = np.cumsum(self._sizes)
@@ -85,21 +97,24 @@ class Fit:
     design : Design
         The pieces.
     encoded : sequence of Encoded
-        What they make of the rows.
-    labels, weights : array
-        Of the rows.
-    n_classes : int
-        Number of classes.
+        What they make of all rows.
+    inputs : Inputs
+        The table, and which columns must be monotone.
+    rows : array of int, optional
+        The rows to learn from; all by default.
     """
 
     def __init__(
         self,
         design: Design,
         encoded: Sequence[Encoded],
-        labels: NDArray[np.int32],
-        weights: Floats | None,
-        n_classes: int,
+        inputs: Inputs,
+        rows: Rows | None = None,
     ) -> None:
+        labels, weights, n_classes = inputs.labels, inputs.weights, inputs.n_classes
+        if rows is not None:
+            encoded = [block.take(rows) for block in encoded]
+            labels, weights = labels[rows], None if weights is None else weights[rows]
         self.rows = kernel_rows(encoded, labels, weights, n_classes)
         logs, absent = class_logs(labels, weights, n_classes)
         self.start = np.zeros((design.size + 1, len(logs)))
@@ -108,7 +123,8 @@ class Fit:
         self.start[-1] = logs
         penalty, link = design.penalties()
         # The intercept of a class without rows would go to minus infinity.
-        self._newton = _core.AdditiveNewton(self.rows, penalty, link, self.start, absent)
+        runs = design.runs(inputs.signs)
+        self._newton = _core.AdditiveNewton(self.rows, penalty, link, self.start, absent, runs)
 
     def solve(self, lam: float, start: Floats | None, *, tol: float, max_iter: int) -> Solution:
         """Return the minimum at a penalty; `tol` is the gain per row that ends the search."""

@@ -13,8 +13,7 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import CrossCells, Encoded, Piece
 from lessnaive.models.additive.coarse import Coarse
 from lessnaive.models.additive.columns import Inputs, thinned
-from lessnaive.models.additive.design import Design, encode
-from lessnaive.models.additive.monotone import make_fit
+from lessnaive.models.additive.design import Design, Fit, encode
 from lessnaive.models.additive.scores import softmax_logs
 
 __all__ = [
@@ -121,7 +120,7 @@ def strongest(
     design = Design([*others[0], *tables])
     blocks = [block.take(rows) for block in [*others[1], *encode(tables, inputs)]]
     ranked = replace(inputs, labels=inputs.labels[rows], weights=weights)
-    found = make_fit(design, blocks, ranked).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
+    found = Fit(design, blocks, ranked).solve(1.0, None, tol=_TOL, max_iter=_STEPS)
     weights = np.ones(len(rows)) if weights is None else weights
     parts = design.parts(found.parameters)[len(others[0]) :]
     strength = [

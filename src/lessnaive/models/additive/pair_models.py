@@ -13,9 +13,8 @@ from lessnaive import _core
 from lessnaive.models.additive.basis import Piece
 from lessnaive.models.additive.coarse import Coarse, coarse_columns
 from lessnaive.models.additive.columns import Inputs, Numbers, thinned
-from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
+from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.mains import Mains
-from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
 from lessnaive.models.additive.path import Folds, HeldOut, OtherFolds, penalty_path
 from lessnaive.models.additive.scores import centred
@@ -130,7 +129,7 @@ def fit_tables(
     """
     coarse = coarse_columns(inputs, judged.n_bins, LEVELS)
     design = Design([*pieces, *cross_pieces(judged.groups, coarse)])
-    fit = make_fit(design, encode(design.pieces, inputs), inputs)
+    fit = Fit(design, encode(design.pieces, inputs), inputs)
     if start is not None:
         tables = np.zeros((design.size + 1 - len(start), inputs.n_outputs))
         start = np.concatenate([start[:-1], tables, start[-1:]])
@@ -153,7 +152,7 @@ def _path(
     for (train, test), own, groups in zip(folds, mains, groups_of_folds, strict=True):
         tables = cross_pieces(groups, coarse)
         blocks = [*own[1], *encode(tables, inputs)]
-        fits.append(make_fit(Design([*own[0], *tables]), blocks, inputs, train))
+        fits.append(Fit(Design([*own[0], *tables]), blocks, inputs, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     seen = OtherFolds(inputs, folds)
     best = _PENALTIES[0]

@@ -14,7 +14,6 @@ from lessnaive.models.additive.basis import Encoded
 from lessnaive.models.additive.columns import Inputs
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import Member
-from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.scores import centred, log_losses
 
 __all__ = [
@@ -165,7 +164,7 @@ def choose_member(
     for train, test in folds:
         own = member.design(some, train) if design is None else design
         blocks = _blocks(own, some) if encoded is None else encoded
-        fits.append(make_fit(own, blocks, some, train))
+        fits.append(Fit(own, blocks, some, train))
         tests.append(kernel_rows([b.take(test) for b in blocks], labels[test], None, n_classes))
     penalty, held_out, states = _choose(fits, tests, some, folds, tol, step)
     known = encoded if some is inputs else None
@@ -183,7 +182,7 @@ def fit_member(chosen: ChosenMember, inputs: Inputs, *, tol: float, max_iter: in
         design = member.design(inputs, np.arange(inputs.n_rows))
     if encoded is None:
         encoded = _blocks(design, inputs)
-    fit = make_fit(design, encoded, inputs)
+    fit = Fit(design, encoded, inputs)
     solution = fit.solve(chosen.penalty, chosen.start, tol=tol, max_iter=max_iter)
     return FittedMember(member.name, design, solution)
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from lessnaive.models.additive.basis import Product
 from lessnaive.models.additive.coarse import Coarse, coarse_numbers
 from lessnaive.models.additive.columns import Inputs, Numbers
-from lessnaive.models.additive.design import Design, Solution, encode, kernel_rows
+from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.members import standard_line
-from lessnaive.models.additive.monotone import make_fit
 from lessnaive.models.additive.pair_choice import Pair
 from lessnaive.models.additive.pair_models import TREE_BINS
 from lessnaive.models.additive.path import (
@@ -90,7 +89,7 @@ def judge_products(
         tolerance = fold_tolerance(tol, seen.lowest)
         for place, (_, test) in enumerate(folds):
             train, blocks = fitted[place]
-            fit = make_fit(_design(curves, added[place], penalty), blocks, some, train)
+            fit = Fit(_design(curves, added[place], penalty), blocks, some, train)
             states[place] = fit.solve(
                 curves.penalty, states[place], tol=tolerance, max_iter=FOLD_STEPS
             ).parameters
@@ -127,7 +126,7 @@ def fit_products(
     """Fit curves and products to all rows; `bins` are columns whose bins the factors share."""
     products, coarse = _products(inputs, pairs, {column.place: column for column in bins})
     design = _design(curves, list(products.values()), judged.penalty)
-    fit = make_fit(design, encode(design.pieces, inputs), inputs)
+    fit = Fit(design, encode(design.pieces, inputs), inputs)
     start = None if curves.start is None else _with_products(curves.start, len(products))
     solution = fit.solve(curves.penalty, start, tol=tol, max_iter=max_iter)
     return ProductsOfPairs(design, coarse, solution)
