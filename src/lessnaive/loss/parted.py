@@ -219,7 +219,7 @@ def _evidence_map(weights: Floats, part: PartEvidence) -> EvidenceMap:
 
 def _diagonal_of_map(shape: tuple[int, int], part: EvidenceMap) -> tuple[Floats]:
     single = np.empty((len(part.useful) * shape[0], 1, 1))
-    part.curvature.blocks(single)
+    part.curvature.blocks(single, False)
     out = np.zeros(shape)
     out[:, part.useful] = single.reshape(len(part.useful), shape[0]).T
     return (out,)

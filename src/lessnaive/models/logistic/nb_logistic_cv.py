@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,20 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 from lessnaive import _core
 from lessnaive._sklearn import Interval, StrOptions
 from lessnaive.models.logistic.nb_logistic import LOGISTIC_CONSTRAINTS
-from lessnaive.models.logistic.path import LogisticPath, walk_path
 from lessnaive.models.logistic.problem import (
     FittedLogistic,
     LogisticProblem,
     LogisticSettings,
+    walk_path,
 )
 from lessnaive.models.parameters import LogisticParameters
 from lessnaive.models.solving import minimize
 from lessnaive.models.weighted.path import descending
-from lessnaive.plain import Node
+from lessnaive.plain import Node, array_to_plain
 from lessnaive.scorecard import Scorecard
 from lessnaive.table.training import Training
 from lessnaive.validation.cross_validation import (
     Fold,
+    FoldScores,
     Rows,
     choose,
     progress,
@@ -38,9 +39,109 @@ from lessnaive.validation.cross_validation import (
 )
 from lessnaive.validation.metrics import SCORES, Score
 
-__all__ = ["NBLogisticCV"]
+__all__ = ["LogisticPath", "NBLogisticCV"]
 
 Floats = NDArray[np.float64]
+
+_FIELDS = ("lams", "coef", "intercept", "n_moved", "fold_scores")
+
+
+class _Moved(NamedTuple):
+    """Rows of numbers of which most are those of a target: only the others are kept."""
+
+    target: Floats
+    places: list[NDArray[np.integer]]
+    values: list[Floats]
+
+    @classmethod
+    def of(cls, target: Floats, rows: Iterable[Floats]) -> _Moved:
+        out = cls(target, [], [])
+        for row in rows:
+            places = np.flatnonzero(row != target)
+            # Half the room: the core takes no more coefficients than these numbers reach.
+            out.places.append(places.astype(np.int32))
+            out.values.append(row.ravel()[places])
+        return out
+
+    def rows(self) -> Floats:
+        out = np.empty((len(self.places), *self.target.shape))
+        out[:] = self.target
+        for row, places, values in zip(out, self.places, self.values, strict=True):
+            row.ravel()[places] = values
+        return out
+
+
+@dataclass(frozen=True)
+class LogisticPath(FoldScores):
+    """Linear models along a path of penalties, the strongest first.
+
+    Attributes
+    ----------
+    lams : array of shape (n_lams,)
+        The penalties, on the scale of the sum over all rows.
+    coef : array of shape (n_lams, n_outputs, n_design)
+        The coefficients, learned from all rows. Only those that differ from their target are kept
+        in memory, and the array is made when it is asked for.
+    intercept : array of shape (n_lams, n_outputs)
+        The intercepts.
+    n_moved : array of shape (n_lams,)
+        Number of coefficients, intercepts included, that differ from their target.
+    fold_scores : array of shape (n_folds, n_lams)
+        Scores on the held-out rows of each fold; larger is better, losses are negative.
+    """
+
+    lams: Floats
+    intercept: Floats
+    n_moved: NDArray[np.int64]
+    fold_scores: Floats
+    _coef: _Moved
+
+    @property
+    def coef(self) -> Floats:
+        """The coefficients at each penalty."""
+        return self._coef.rows()
+
+    @classmethod
+    def of(
+        cls, problem: LogisticProblem, lams: Floats, fold_scores: Floats, step: Callable[[], None]
+    ) -> Self:
+        """Return the path of a problem."""
+        intercept = np.empty((len(lams), problem.n_outputs))
+        n_moved = np.empty(len(lams), dtype=np.int64)
+
+        def walk() -> Iterator[Floats]:
+            for place, weights in enumerate(walk_path(problem, lams)):
+                coefficients = problem.coefficients(weights, float(lams[place]))
+                intercept[place] = coefficients[:, 0]
+                n_moved[place] = np.count_nonzero(weights)
+                yield coefficients[:, 1:]
+                step()
+
+        coef = _Moved.of(problem.target[:, 1:].copy(), walk())
+        return cls(lams, intercept, n_moved, fold_scores, coef)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the path as plain data."""
+        return {name: array_to_plain(getattr(self, name)) for name in _FIELDS}
+
+    @classmethod
+    def from_plain(cls, node: Node, target: Floats) -> Self:
+        """Return the path of coefficients around a target; ModelFormatError if there is none."""
+        fields = node.record(*_FIELDS)
+        arrays = {name: field.array() for name, field in fields.items()}
+        length = arrays["lams"].shape[:1]
+        shapes = {
+            "lams": length,
+            "coef": (*length, *target.shape),
+            "intercept": (*length, *target.shape[:1]),
+            "n_moved": length,
+            "fold_scores": (*arrays["fold_scores"].shape[:1], *length),
+        }
+        for name, expected in shapes.items():
+            kind = "i" if name == "n_moved" else "f"
+            if arrays[name].shape != expected or arrays[name].dtype.kind != kind:
+                raise fields[name].error(f"expected numbers of shape {expected}")
+        return cls(_coef=_Moved.of(target, arrays.pop("coef")), **arrays)
 
 
 class _Walk:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +14,13 @@ from lessnaive import _core
 from lessnaive.evidence.naive_bayes import EvidenceSettings, learn_naive_bayes
 from lessnaive.loss import LinearLoss
 from lessnaive.models.logistic.design import Design, DesignColumn, design_names
-from lessnaive.models.solving import Minimizer, SolverReport, SolverSettings
+from lessnaive.models.solving import (
+    Minimizer,
+    PathMinimizer,
+    SolverReport,
+    SolverSettings,
+    warn_unfinished,
+)
 from lessnaive.penalty import ElasticNet
 from lessnaive.plain import Node
 from lessnaive.scorecard import Scorecard
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from lessnaive.scorecard.recoding import TableRecoding
     from lessnaive.table.parts import PartedTraining
 
-__all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings"]
+__all__ = ["REMEDY", "FittedLogistic", "LogisticProblem", "LogisticSettings", "walk_path"]
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +40,8 @@ Floats = NDArray[np.float64]
 NUMERIC = {"linear": "gaussian_shared", "both": "modl"}
 #: What to do if there is no minimum.
 REMEDY = "take a penalty lam above 0"
+# The tolerance along a path of solvers that stop by the KKT residual.
+_PATH_TOLERANCE = 1e-7
 # With so many columns, what is left behind on the way to a design and to its coordinates is in the
 # way of what comes next.
 _MANY_COLUMNS = 10_000
@@ -373,3 +383,38 @@ class FittedLogistic(Minimizer):
             np.column_stack([target_intercept, target_coef]),
             SolverReport.from_plain(fields),
         )
+
+
+def walk_path(
+    problem: LogisticProblem, lams: Floats, start: Floats | None = None
+) -> Iterator[Floats]:
+    """Yield the weights at each penalty, each found from those at the next stronger one.
+
+    Parameters
+    ----------
+    problem : LogisticProblem
+        The problem, with the solver and its tolerance among its settings.
+    lams : array of shape (n_lams,)
+        The penalties, from large to small.
+    start : array of shape (n_outputs, 1 + n_design), optional
+        The weights to go on from; None: those at the strongest penalty.
+
+    Yields
+    ------
+    array of shape (n_outputs, 1 + n_design)
+    """
+    settings = problem.settings.solving
+    factor = np.broadcast_to(problem.penalty(1.0).factor, problem.loss.shape)
+    start = problem.start() if start is None else start
+    # Where a row has a part in few of the weights, a matrix of them is more than all rows.
+    begin = None if problem.loss.is_sparse else partial(problem.loss.path, factor, start)
+    path = PathMinimizer(settings, problem.loss, start, _PATH_TOLERANCE, begin)
+    unfinished = done = 0
+    try:
+        for lam in lams.tolist():
+            weights = np.empty(problem.loss.shape)
+            unfinished += not path.minimize(problem.penalty(lam), weights)
+            done += 1
+            yield weights
+    finally:
+        warn_unfinished(settings, unfinished, done)
