@@ -176,8 +176,8 @@ def ranks(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def brief(seconds: float) -> str:
-    """Return a time with three decimals, or with one digit where these would be next to nothing."""
-    return f"{seconds:.3f}" if seconds >= 0.01 else f"{seconds:.1g}"
+    """Return a time with three decimals; clocks of processors know no shorter ones."""
+    return f"{seconds:.3f}" if seconds >= 0.001 else "below 0.001"
 
 
 class Standing(NamedTuple):
