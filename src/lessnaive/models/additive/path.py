@@ -95,6 +95,7 @@ class OtherFolds:
     """Scores of the held-out rows of each fold, at the setting that is best for the other folds.
 
     At the setting that is best for the very rows that judge it, their loss would be flattered.
+    A setting is better if it lowers the loss by the share `least_gain`.
 
     Attributes
     ----------
@@ -108,7 +109,8 @@ class OtherFolds:
         Whether it did so for all held-out rows, or for those of all folds but one.
     """
 
-    def __init__(self, inputs: Inputs, folds: Folds) -> None:
+    def __init__(self, inputs: Inputs, folds: Folds, least_gain: float = _LEAST_GAIN) -> None:
+        self._least_gain = least_gain
         self._tests = [test for _, test in folds]
         self._labels = [inputs.labels[test] for test in self._tests]
         weights = np.ones(inputs.n_rows) if inputs.weights is None else inputs.weights
@@ -125,7 +127,7 @@ class OtherFolds:
         each = zip(scores, self._labels, self._weights, strict=True)
         losses = [float(np.einsum("i,i->", log_losses(s, own), w)) for s, own, w in each]
         self.loss = sum(losses) / self._total
-        self.is_lowest = self.is_kept = self.loss < self.lowest * (1 - _LEAST_GAIN)
+        self.is_lowest = self.is_kept = self.loss < self.lowest * (1 - self._least_gain)
         if self.is_lowest:
             self.lowest = self.loss
             for test, own in zip(self._tests, scores, strict=True):
@@ -133,7 +135,7 @@ class OtherFolds:
         for place, test in enumerate(self._tests):
             # The one fold there is has no others.
             others = sum(losses[:place] + losses[place + 1 :]) if len(losses) > 1 else losses[0]
-            if others < self._of_others[place] * (1 - _LEAST_GAIN):
+            if others < self._of_others[place] * (1 - self._least_gain):
                 self._of_others[place] = others
                 self.held_out.honest[test] = scores[place]
                 self.is_kept = True
