@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from lessnaive import LessNaiveClassifier, _core
@@ -188,6 +189,18 @@ def test_small_tables_end_where_only_rounding_is_left(seed, n_rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         assert LessNaiveClassifier(monotonic_cst=[1, 1, 0]).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_go_together_converge(seed):
+    """Where L-BFGS-B was still on its way after 2,000 iterations."""
+    X, y = make_classification(1000, 10, n_informative=5, random_state=seed)
+    signs = np.sign([np.corrcoef(x, y)[0, 1] for x in X.T[:5]]).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = LessNaiveClassifier(monotonic_cst=[*signs, 0, 0, 0, 0, 0]).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 50
 
 
 def test_a_search_that_is_cut_short_is_not_over():
