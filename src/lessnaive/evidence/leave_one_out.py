@@ -52,8 +52,8 @@ def left_out_weight(training: Training | PartedTraining) -> float:
 
     A row of weight 2 stands for two equal rows, of which one is left out, so that weight 1 is taken
     off. Weights that are smaller are taken off as a whole, on average: the mean weight of the
-    rows, each weighted by itself. Of the sums behind curves, which are left row by row, no row
-    takes off more than it weighs.
+    rows, each weighted by itself. Where scores come of sums of numbers, no row takes off more than
+    it weighs.
 
     Parameters
     ----------

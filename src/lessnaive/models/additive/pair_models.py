@@ -16,7 +16,7 @@ from lessnaive.models.additive.columns import Inputs, Numbers, thinned
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.mains import Mains
 from lessnaive.models.additive.pair_choice import Group, Pair, cross_pieces, information
-from lessnaive.models.additive.path import Folds, HeldOut, OtherFolds, penalty_path
+from lessnaive.models.additive.path import LEAST_GAIN, Folds, HeldOut, OtherFolds, penalty_path
 from lessnaive.models.additive.scores import centred
 
 __all__ = [
@@ -46,8 +46,8 @@ _LEAVES, _RIDGE, _LEAST_WEIGHT, _RATE, _PATIENCE, _STEPS = 6, 1.0, 5.0, 0.3, 20,
 # Several sequences of trees are averaged, fewer for many classes or rows. Each tree sees a share of
 # the columns only, but no fewer than this.
 _SEQUENCES, _SEQUENCES_OF_MANY, _MANY_ROWS = 4, 2, 20_000
-# What more rounds must gain before they run out of patience: of few rows they cost next to nothing.
-_LEAST_GAIN, _LEAST_GAIN_OF_MANY = 1e-4, 1e-2
+# What more rounds of many rows must gain before they run out of patience.
+_LEAST_GAIN_OF_MANY = 1e-2
 _SHARE, _FEWEST_DRAWN = 0.5, 5
 _MOST_BOOSTED = 100_000
 # Columns that trees may look at: those that say most about the class.
@@ -203,7 +203,7 @@ def judge_trees(
                 for seed in range(n_sequences)
             ]
         )
-    least = _LEAST_GAIN_OF_MANY if some.n_rows > _MANY_ROWS else _LEAST_GAIN
+    least = _LEAST_GAIN_OF_MANY if some.n_rows > _MANY_ROWS else LEAST_GAIN
     seen = OtherFolds(some, folds, least)
     now = best = kept = 0
     while True:

@@ -17,6 +17,7 @@ from lessnaive.models.additive.members import Member
 from lessnaive.models.additive.scores import centred, log_losses
 
 __all__ = [
+    "LEAST_GAIN",
     "PENALTIES",
     "ChosenMember",
     "FittedMember",
@@ -33,9 +34,11 @@ Folds = Sequence[tuple[Rows, Rows]]
 
 #: Penalties of a path, in the order of trying.
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
-# A path ends after so many penalties that did not lower the loss of held-out rows by this share, or
-# after one that made it larger by that share.
-_PATIENCE, _LEAST_GAIN, _RISE = 2, 1e-4, 0.005
+#: A setting is better if it lowers the loss of held-out rows by this share.
+LEAST_GAIN = 1e-4
+# A path ends after so many penalties that are no better, or after one that made the loss larger by
+# this share.
+_PATIENCE, _RISE = 2, 0.005
 # In folds a search ends when a step promises less than so many times `tol`, as a share of the loss
 # of held-out rows, or after so many steps.
 _LOOSER, FOLD_STEPS = 5e4, 30
@@ -109,7 +112,7 @@ class OtherFolds:
         Whether it did so for all held-out rows, or for those of all folds but one.
     """
 
-    def __init__(self, inputs: Inputs, folds: Folds, least_gain: float = _LEAST_GAIN) -> None:
+    def __init__(self, inputs: Inputs, folds: Folds, least_gain: float = LEAST_GAIN) -> None:
         self._least_gain = least_gain
         self._tests = [test for _, test in folds]
         self._labels = [inputs.labels[test] for test in self._tests]
