@@ -10,6 +10,8 @@ the first has written, its files, or a ``big_table.csv``, so that new results ar
     python benchmarks/big_table.py --results results/new docs/studies/big_table.csv \
         --docs docs/studies
 
+A fold that was stopped after so many seconds (``quality.py --limit``) has no result, but is told.
+
 It writes all of them as ``big_table.csv``, and from that file alone everything on the page "Which
 model should I use?": what it says in short, average ranks, critical-difference diagrams, who is not
 worse than the best, for all tables and by their size, kind of columns and number of classes; and
@@ -37,7 +39,7 @@ from lessnaive.stats import bayesian_signed_rank, critical_difference, friedman,
 FOLDS = 5
 COLUMNS = (
     *("table", "method", "fold", "rows", "columns", "classes", "kind"),
-    *("log_loss", "accuracy", "auc", "fit_cpu_seconds"),
+    *("log_loss", "accuracy", "auc", "fit_cpu_seconds", "stopped"),
 )
 MEASURES = {"log_loss": False, "accuracy": True, "auc": True}  # whether more is better
 OWN, NOTHING = "LessNaive", "class frequencies"
@@ -86,10 +88,17 @@ def gather(sources: Sequence[Path], home: Path) -> pd.DataFrame:
     entries = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
     kinds = {entry["name"]: kind(entry["numeric"], entry["categorical"]) for entry in entries}
     frame["kind"] = frame["table"].map(kinds)
-    if "fit_cpu_seconds" not in frame:
-        frame["fit_cpu_seconds"] = np.nan
+    for column in {"fit_cpu_seconds", "stopped"} - set(frame):
+        frame[column] = np.nan
+    sizes = ["rows", "columns", "classes"]
+    frame[sizes] = frame.groupby("table")[sizes].transform("first").astype(int)
     ordered = frame.sort_values(["rows", "table", "method", "fold"], kind="stable")
     return ordered[list(COLUMNS)].round(6)
+
+
+def measured(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the folds that were not stopped."""
+    return frame[frame["stopped"].isna()]
 
 
 def kind(numeric: Sequence[str], categorical: Sequence[str]) -> str:
@@ -287,15 +296,19 @@ def duels(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def coverage(frame: pd.DataFrame) -> list[list[str]]:
-    """List which tables and methods are in, and with how many folds."""
-    lines = [["table", "rows", "columns", "kind", "classes", "methods", "fewer folds", "absent"]]
+    """List which tables and methods are in, with how many folds, and what took too long."""
+    sizes = ["rows", "columns", "kind", "classes"]
+    lines = [["table", *sizes, "methods", "fewer folds", "absent", "stopped after"]]
     everything = set(frame["method"])
-    for table, own in frame.groupby("table", sort=False):
-        first, folds = own.iloc[0], own.groupby("method")["fold"].nunique()
+    for table, cells in frame.groupby("table", sort=False):
+        own, first = measured(cells), cells.iloc[0]
+        folds = own.groupby("method")["fold"].nunique()
         few = "; ".join(f"{name} ({n})" for name, n in folds.items() if n < FOLDS) or "none"
         absent = "; ".join(sorted(everything - set(folds.index))) or "none"
-        sizes = [f"{first['rows']:,}", str(first["columns"]), first["kind"], str(first["classes"])]
-        lines.append([str(table), *sizes, str(len(folds)), few, absent])
+        late = cells[cells["stopped"].notna()].groupby("method")["stopped"].max()
+        slow = "; ".join(f"{name} ({n:.0f} s)" for name, n in late.items()) or "none"
+        facts = [f"{first['rows']:,}", str(first["columns"]), first["kind"], str(first["classes"])]
+        lines.append([str(table), *facts, str(len(folds)), few, absent, slow])
     return lines
 
 
@@ -337,12 +350,13 @@ def write(file: Path, lines: list[list[str]]) -> None:
 
 def report(frame: pd.DataFrame, folder: Path) -> None:
     """Write all that is on the two pages."""
+    write(folder / "big_table_coverage.csv", coverage(frame))
+    frame = measured(frame)
     both = panels(frame)
     for name, panel in both.items():
         write(folder / f"big_table_ranks_{name}.csv", ranks(panel))
         write(folder / f"big_table_advice_{name}.csv", advice(panel))
     write(folder / "big_table_duels.csv", duels(both["methods"]))
-    write(folder / "big_table_coverage.csv", coverage(frame))
     text = "".join(f"- {sentence}\n" for sentence in summary(both["methods"]))
     (folder / "big_table_summary.txt").write_text(text, encoding="utf-8")
     (folder / "big_table_pictures.txt").write_text(pictures(both["methods"]), encoding="utf-8")
@@ -364,7 +378,7 @@ def main() -> None:
         gather(options.results, home).to_csv(file, index=False, lineterminator="\n")
     frame = pd.read_csv(file)
     report(frame, options.docs)
-    for name, panel in panels(frame).items():
+    for name, panel in panels(measured(frame)).items():
         draw(panel, options.docs, f"big_table_{name}")
     print(f"{frame['table'].nunique()} tables, {frame['method'].nunique()} methods: {file}")
 

@@ -3,14 +3,17 @@
     python benchmarks/quality.py --out results/quality     # runs, or goes on where it stopped
     python benchmarks/quality.py --out results/quality --methods LessNaive "gradient boosting"
     python benchmarks/quality.py --out results/rest --known docs/studies/big_table.csv  # the rest
+    python benchmarks/quality.py --out results/rest --limit 600  # no fold longer than ten minutes
 
 The tables are those of the manifest in the folder LESSNAIVE_DATA_HOME, with 50 to 25,000 rows (of
 fewer, some methods cannot make the folds that they choose by). Rows of classes with fewer than five
 rows are left out. All methods see the same five folds (stratified,
 shuffled, seed 0), and choose whatever they choose inside the training rows. Each result is kept as
-soon as it is there, so that a run can be stopped at any time. Peers that are not installed are left
-out: the extra "bench" has them. Times count only if nothing else runs on the machine.
-``big_table.py`` makes the tables of the documentation of the results.
+soon as it is there, so that a run can be stopped at any time. With a limit, a fold that takes more
+processor time is stopped and kept as such, and that method is not tried on the other folds of the
+table. Peers that are not installed are left out: the extra "bench" has them. Times count only if
+nothing else runs on the machine. ``big_table.py`` makes the tables of the documentation of the
+results.
 """
 
 from __future__ import annotations
@@ -18,10 +21,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
+import resource
+import signal
 import sys
 import warnings
 from functools import lru_cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -104,16 +111,72 @@ def area(probability: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([roc_auc_score(truth == c, probability[:, c]) for c in present]))
 
 
-def run(results: ResultFile, names: list[str], methods: list[str], folds: list[int]) -> None:
+def serve(calls: Connection, limit: float | None) -> None:
+    """Measure what is asked for, in a process of its own that ends where a fold takes too long."""
+    warnings.simplefilter("ignore")  # of peers, and of paths that end early
+    while True:
+        try:
+            method, table, fold = calls.recv()
+        except EOFError:
+            return
+        if limit is not None:
+            most = int(processor_seconds() + limit) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+        calls.send(measure(method, table, fold))
+
+
+class Worker:
+    """Measures in another process, which is begun anew where one was stopped."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self._begin()
+
+    def measure(self, method: str, table: str, fold: int) -> dict[str, Any] | None:
+        """Return the result, or None where it took longer than the limit."""
+        self._calls.send((method, table, fold))
+        try:
+            return self._calls.recv()
+        except EOFError:
+            self._process.join()
+            if self._process.exitcode != -signal.SIGXCPU:
+                sys.exit(f"{method} on {table}, fold {fold}, ended its process.")
+            self._begin()
+            return None
+
+    def _begin(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._calls, theirs = spawn.Pipe()
+        self._process = spawn.Process(target=serve, args=(theirs, self.limit), daemon=True)
+        self._process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+
+
+def run(
+    results: ResultFile,
+    names: list[str],
+    methods: list[str],
+    folds: list[int],
+    limit: float | None = None,
+) -> None:
     """Measure what has not been measured yet."""
     cells = [(t, m, f) for f in folds for t in names for m in methods]
     waiting = [cell for cell in cells if cell not in results]
+    stopped = {
+        (row["table"], row["method"]) for row in results.rows if pd.notna(row.get("stopped"))
+    }
+    worker = Worker(limit)
     from rich.progress import track
 
     for table, method, fold in track(waiting, description="tables x methods x folds"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of peers, and of paths that end early
-            row = measure(method, table, fold)
+        if (table, method) in stopped:
+            continue
+        row = worker.measure(method, table, fold)
+        if row is None:
+            stopped.add((table, method))
+            X, y = load(table)
+            facts = {"rows": len(y), "columns": X.shape[1], "classes": len(np.unique(y))}
+            row = {**facts, "stopped": limit}
         results.add({"table": table, "method": method, "fold": fold, **row})
 
 
@@ -142,6 +205,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="these methods only")
     parser.add_argument("--folds", nargs="+", type=int, choices=range(FOLDS), help="these only")
     parser.add_argument("--max-rows", type=int, default=25_000, help="no tables with more rows")
+    parser.add_argument("--limit", type=float, help="seconds of the processor for a fold")
     parser.add_argument("--known", type=Path, help="CSV file of results to begin with")
     options = parser.parse_args()
     results = ResultFile(options.out / "quality.jsonl", KEY)
@@ -149,7 +213,7 @@ def main() -> None:
     methods = options.methods or available()
     if options.known:
         begin_with(pd.read_csv(options.known), results, names, methods)
-    run(results, names, methods, options.folds or list(range(FOLDS)))
+    run(results, names, methods, options.folds or list(range(FOLDS)), options.limit)
 
 
 if __name__ == "__main__":

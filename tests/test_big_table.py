@@ -127,8 +127,22 @@ def test_results_of_several_runs_are_put_together(big_table, tmp_path):
     assert set(both["tables"]["method"]) == {"LessNaive", "NaiveBayes"}
     assert set(both["tables"]["fold"]) == set(range(5))
     [header, *lines] = big_table.coverage(frame)
-    assert header[-2:] == ["fewer folds", "absent"]
-    assert all(line[-2:] == ["CatBoost (1)", "none"] for line in lines)
+    assert header[-3:] == ["fewer folds", "absent", "stopped after"]
+    assert all(line[-3:] == ["CatBoost (1)", "none", "none"] for line in lines)
+
+
+def test_what_was_stopped_has_no_result_but_is_told(big_table, tmp_path):
+    (tmp_path / "manifest.json").write_text('[{"name": "t0", "numeric": ["x"], "categorical": []}]')
+    known = results({"LessNaive": 0.5}, n_tables=1)
+    cells = [
+        *known.to_dict("records"),
+        {"table": "t0", "method": "EBM", "fold": 0, "stopped": 60.0},
+    ]
+    source = tmp_path / "quality.jsonl"
+    source.write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    frame = big_table.gather([source], tmp_path)
+    assert (len(frame), len(big_table.measured(frame))) == (6, 5)
+    assert big_table.coverage(frame)[1][-3:] == ["none", "EBM", "EBM (60 s)"]
 
 
 def test_slices_of_tables(big_table):
