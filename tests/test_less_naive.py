@@ -496,6 +496,19 @@ def test_products_do_not_depend_on_the_order_of_columns(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_which_category_comes_first_does_not_show(n_classes):
+    """The order of names is that of names, and not that of rows or of a type's list."""
+    X, y = mixed(n_rows=600, n_classes=n_classes)
+    model = LessNaiveClassifier(pairs=3).fit(X, y)
+    found = model.predict_proba(X)
+    for levels in (["green", "red", "grey", "blue"], ["never", "red", "grey", "blue", "green"]):
+        other = X.assign(kind=X["kind"].astype(pd.CategoricalDtype(levels)))
+        again = LessNaiveClassifier(pairs=3).fit(other, y)
+        assert again.pairs_ == model.pairs_
+        np.testing.assert_array_equal(again.predict_proba(X), found)
+
+
 def test_balanced_classes_move_the_prior():
     X, y = mixed(600)
     y = np.where(np.random.default_rng(0).random(600) < 0.8, 0, y)

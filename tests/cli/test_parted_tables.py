@@ -60,7 +60,8 @@ def test_one_file_and_weights(files):
 
 def test_a_cluster_of_processes(files):
     pytest.importorskip("distributed")
-    output = files / "model.json"
+    output, scratch = files / "model.json", files / "scratch"
+    scratch.mkdir()
     done = subprocess.run(
         [
             *(sys.executable, "-c", COMMAND, "fit", str(files / "*.parquet"), "--target"),
@@ -71,8 +72,10 @@ def test_a_cluster_of_processes(files):
         text=True,
         timeout=120,
         check=False,
+        env={**os.environ, "TMPDIR": str(scratch)},
     )
     assert (done.returncode, done.stderr) == (0, "")
+    assert list(scratch.iterdir()) == []
     assert "BaristaNB learned from 1,200 rows" in done.stdout
     assert gap(lessnaive.load(output), lessnaive.BaristaNB().fit(X, Y)) < 1e-9
 
@@ -123,6 +126,7 @@ def test_an_interrupt_ends_a_cluster_of_processes(files):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in said, said
+    assert list((files / "scratch").iterdir()) == []
     assert not (files / "model.json").exists()
     while _is_there(process.pid):
         assert time.monotonic() < deadline + 60

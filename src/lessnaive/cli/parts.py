@@ -6,6 +6,8 @@ import logging
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
@@ -93,6 +95,7 @@ def _client(scheduler: str | None, n_workers: int | None) -> Iterator[Any]:
         how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
         with ExitStack() as stack:
             with _interrupts_held_back():
+                stack.enter_context(_scratch_folder())
                 cluster = stack.enter_context(LocalCluster(n_workers=n_workers, **how))
                 client = stack.enter_context(Client(cluster))
             yield client
@@ -108,6 +111,21 @@ def _client(scheduler: str | None, n_workers: int | None) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[None]:
+    """Let Dask's processes have a folder that goes with them: their own would stay behind."""
+    import dask
+
+    where = dask.config.get("temporary-directory", None)
+    if where is not None:
+        Path(where).mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="lessnaive-", dir=where, ignore_cleanup_errors=True) as folder,
+        dask.config.set({"temporary-directory": folder}),
+    ):
+        yield
 
 
 @contextmanager

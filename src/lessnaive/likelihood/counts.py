@@ -23,6 +23,7 @@ from lessnaive.plain import MOST_WEIGHT_IN_FILES, Node
 from lessnaive.scorecard import TableTerm, Term
 from lessnaive.scorecard.terms.encodings import Values
 from lessnaive.table import Coded, Column, Value
+from lessnaive.table.column import order_of
 
 __all__ = ["TableStatistics", "ValueCounts", "over_classes"]
 
@@ -143,7 +144,7 @@ class ValueCounts(TableStatistics, AdditiveStatistics):
         seen = np.asarray(self.counts.any(axis=1))
         seen[: self._declared] = True
         if self._order is None:
-            self._order = np.array(_sorted_order(self.levels), dtype=np.int64)
+            self._order = np.array(order_of(self.levels), dtype=np.int64)
         order = self._order[seen[self._order]]
         return [self.levels[i] for i in order.tolist()], self.counts[order]
 
@@ -252,10 +253,3 @@ def _counted(
 def over_classes(counts: Floats) -> Floats:
     """Sum over classes, the last axis, which stays."""
     return np.repeat(counts.sum(axis=-1, keepdims=True), counts.shape[-1], axis=-1)
-
-
-def _sorted_order(levels: Sequence[Value]) -> list[int]:
-    try:
-        return sorted(range(len(levels)), key=levels.__getitem__)
-    except TypeError:
-        return sorted(range(len(levels)), key=lambda i: (isinstance(levels[i], str), levels[i]))

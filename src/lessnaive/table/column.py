@@ -38,6 +38,7 @@ __all__ = [
     "factorize_numbers",
     "infinite_value",
     "is_inexact",
+    "order_of",
 ]
 
 Value = str | int | float | bool
@@ -57,6 +58,14 @@ class Coded(NamedTuple):
     codes: NDArray[Any]
     shift: int
     levels: Sequence[Value]
+
+
+def order_of(levels: Sequence[Value]) -> list[int]:
+    """Return the places of values in their order, whichever came first: numbers before text."""
+    try:
+        return sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:
+        return sorted(range(len(levels)), key=lambda i: (isinstance(levels[i], str), levels[i]))
 
 
 class Column(ABC):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.table import Value
-from lessnaive.table.column import infinite_value
+from lessnaive.table.column import infinite_value, order_of
 from lessnaive.table.training import Training
 
 __all__ = ["Categories", "Inputs", "Numbers", "code_type", "read_inputs", "thinned"]
@@ -208,10 +208,13 @@ def read_inputs(training: Training, by_class: Floats | None, signs: NDArray[np.i
         codes = coded.codes.astype(np.int64) + coded.shift
         there = np.bincount(codes, minlength=len(coded.levels) + 1) > 0
         there[0] = False
-        places = np.cumsum(there) * there
-        levels = [coded.levels[int(code) - 1] for code in np.flatnonzero(there)]
-        kept = places[codes].astype(code_type(len(levels) + 1))
-        columns.append(Categories(place, name, kept, levels))
+        found = np.flatnonzero(there)
+        levels = [coded.levels[int(code) - 1] for code in found]
+        # In their order: the first row, or the first part of a table, must not show in the model.
+        order = order_of(levels)
+        places = np.zeros(len(there), dtype=code_type(len(levels) + 1))
+        places[found[order]] = np.arange(1, len(levels) + 1)
+        columns.append(Categories(place, name, places[codes], [levels[i] for i in order]))
     labels = np.ascontiguousarray(training.labels, dtype=np.int32)
     return Inputs(columns, labels, weights, len(training.classes), unit, signs)
 
