@@ -45,6 +45,11 @@ def gap(one, other):
     return np.abs(one.predict_proba(X) - other.predict_proba(X)).max()
 
 
+def same_counts(parted, whole):
+    for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
+        np.testing.assert_array_equal(ours.counts, theirs.counts)
+
+
 def within(seconds, work):
     """Return what work returns, or fail if that takes too long."""
     pool = ThreadPoolExecutor(1)
@@ -73,9 +78,7 @@ def test_dask_gives_the_model_of_the_whole(client, name):
     parted = clone(DEFAULTS[name]).fit(*table_in(7))
     assert gap(parted, whole) < 1e-9
     assert parted.n_features_in_ == 7
-    for ours, theirs in zip(parted.scorecard_.terms, whole.scorecard_.terms, strict=True):
-        if hasattr(theirs, "counts"):
-            np.testing.assert_array_equal(ours.counts, theirs.counts)
+    same_counts(parted, whole)
 
 
 @pytest.mark.slow
@@ -85,8 +88,14 @@ def test_any_number_of_parts_and_workers(n_workers):
     with LocalCluster(n_workers=n_workers, **QUIET) as cluster, Client(cluster):
         for n_parts in (1, 2, 7, 64):
             for name, model in {**DEFAULTS, **VARIANTS}.items():
-                parted = clone(model).fit(*table_in(n_parts))
-                found[name, n_parts] = gap(parted, clone(model).fit(X, Y))
+                parted, whole = clone(model).fit(*table_in(n_parts)), clone(model).fit(X, Y)
+                found[name, n_parts] = gap(parted, whole)
+                if name == "left out":  # weights are not whole, and have no exact sums
+                    continue
+                for ours, theirs in zip(
+                    parted.scorecard_.terms, whole.scorecard_.terms, strict=True
+                ):
+                    np.testing.assert_array_equal(ours.counts, theirs.counts)
     assert max(found.values()) < 1e-9, found
 
 
@@ -349,8 +358,7 @@ def test_a_worker_is_killed(three_workers, stage, tmp_path):
     assert set(killed) < before
     whole = BaristaNB().fit(X, Y)
     assert gap(model, whole) < 1e-9
-    for ours, theirs in zip(model.scorecard_.terms, whole.scorecard_.terms, strict=True):
-        np.testing.assert_array_equal(ours.counts, theirs.counts)
+    same_counts(model, whole)
 
 
 def test_a_worker_that_comes_later_is_used(tmp_path):
