@@ -109,7 +109,8 @@ class NBLogisticCV(LogisticParameters, SearchedLogistic):
     l1_ratio : float, default=0.5
         The share of absolute values in the elastic net.
     lams : array-like, default=None
-        The penalties to try, all of them, on the scale of the sum over rows; None: a path as described above.
+        The penalties to try, all of them, on the scale of the sum over rows; None: a path as
+        described above.
     n_lams : int, default=100
         Number of penalties of the path, whose logarithms are evenly spaced; not all of many are
         tried.

@@ -84,13 +84,6 @@ class _FoldRows:
         return self._problem.loss.value(weights) < _NO_LOSS * self._problem.null_loss()
 
 
-class _Tried(NamedTuple):
-    """The weights at a place of the path, of which many may be 0."""
-
-    place: int
-    weights: csr_array
-
-
 class _FoldPath:
     """What has been tried in a fold.
 
@@ -109,9 +102,8 @@ class _FoldPath:
         self._rows: _FoldRows | None = None
         self._walk: Iterator[Floats] | None = None
         self._done = 0
-        self._last: _Tried | None = None
-        # Where to go on beside the best: from there, or from the stronger penalty before.
-        self._kept: list[_Tried] = []
+        # The weights with the best score, of which many may be 0: where to go on without the rows.
+        self._best: csr_array | None = None
         self.scores: dict[int, float] = {}
         # After so many of the first penalties.
         self.fits_all: dict[int, bool] = {}
@@ -122,28 +114,30 @@ class _FoldPath:
             return
         rows = self._taken()
         if self._walk is None:
-            start = None if self._last is None else self._last.weights.toarray()
-            self._walk = rows.walk(self._lams[self._first[self._done :]], start)
+            self._walk = self._walk_along(self._first[self._done :])
         for place in self._first[self._done : to]:
             weights = next(self._walk)
-            best = max(self.scores.values(), default=-np.inf)
-            self.scores[place] = rows.score_of(weights)
-            tried = _Tried(place, csr_array(weights))
-            if not self.scores[place] <= best:
-                self._kept = [tried] if self._last is None else [self._last, tried]
-            self._last = tried
+            self._note(place, weights)
             step()
         self._done = to
         self.fits_all[to] = rows.fits_all(weights)
 
     def look_at(self, places: Sequence[int], step: Step) -> None:
-        """Try penalties at these places, in ascending order, from the nearest kept weights on."""
-        rows = self._taken()
-        near = min(self._kept, key=lambda tried: abs(tried.place - places[0]))
-        self._walk = rows.walk(self._lams[list(places)], near.weights.toarray())
+        """Try penalties at these places, in ascending order."""
+        self._walk = self._walk_along(places)
         for place, weights in zip(places, self._walk, strict=True):
-            self.scores[place] = rows.score_of(weights)
+            self._note(place, weights)
             step()
+
+    def _walk_along(self, places: Sequence[int]) -> Iterator[Floats]:
+        start = None if self._best is None else self._best.toarray()
+        return self._taken().walk(self._lams[list(places)], start)
+
+    def _note(self, place: int, weights: Floats) -> None:
+        score, best = self._taken().score_of(weights), max(self.scores.values(), default=-np.inf)
+        if self._best is None or score > best:
+            self._best = csr_array(weights)
+        self.scores[place] = score
 
     def let_go(self) -> None:
         """Forget the rows, which are taken again when there is more to try."""
@@ -241,11 +235,12 @@ class PenaltySearch:
         # So many of the first penalties are tried before it is looked whether that is enough.
         self._together = len(lams) if try_all else -(-_TOGETHER // stride)
 
-        def begin(train: Any, test: Any) -> _FoldRows:
-            return _FoldRows(settings, take_fold(training, train, test), score)
+        def begin(split: _Split) -> _FoldRows:
+            return _FoldRows(settings, take_fold(training, *split.rows()), score)
 
-        splits = _narrow(splits, len(training.labels)) if one_by_one else splits
-        self._folds = [_FoldPath(partial(begin, *split), lams, self._first) for split in splits]
+        # Nearly all rows are in all folds.
+        narrow = [_Split(*split, len(training.labels)) for split in splits]
+        self._folds = [_FoldPath(partial(begin, split), lams, self._first) for split in narrow]
 
     def run(self) -> tuple[list[int], Floats]:
         """Return the places of the penalties that were tried, and their scores in each fold."""
@@ -331,10 +326,25 @@ def _needs_much_room(training: Training, splits: Any, n_coefficients: int) -> bo
     return len(splits) * (of_fold + _CELLS_OF_COEFFICIENT * n_coefficients) > _MANY_CELLS
 
 
-def _narrow(splits: list[tuple[Rows, Rows]], n_rows: int) -> list[tuple[Any, Any]]:
-    """Return places of rows in half the room, where they fit: all folds have nearly all rows."""
-    kind = np.int32 if n_rows <= np.iinfo(np.int32).max else np.intp
-    return [(train.astype(kind), test.astype(kind)) for train, test in splits]
+class _Split:
+    """The rows of a fold in little room: where all others are learned from, those held out."""
+
+    def __init__(self, train: Rows, test: Rows, n_rows: int) -> None:
+        kind = np.int32 if n_rows <= np.iinfo(np.int32).max else np.intp
+        self._n_rows = n_rows
+        self._test: Any = test.astype(kind)
+        self._train: Any = None
+        if not np.array_equal(train, self._others()):
+            self._train = train.astype(kind)
+
+    def rows(self) -> tuple[Any, Any]:
+        """Return the rows to learn from and those held out."""
+        return self._others() if self._train is None else self._train, self._test
+
+    def _others(self) -> Any:
+        there = np.ones(self._n_rows, dtype=bool)
+        there[self._test] = False
+        return np.flatnonzero(there).astype(self._test.dtype)
 
 
 def _stride(lams: Floats) -> int:
@@ -374,8 +384,9 @@ class SearchedLogistic(FittedLogistic):
         lams = self._penalties(problem, lambda_max)
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         one_by_one = _needs_much_room(training, splits, start.size)
-        if one_by_one:
-            problem.let_rows_go()
+        if one_by_one:  # and even this is made again when it is needed
+            del problem
+            _core.trim()
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
             search = PenaltySearch(
                 settings,
@@ -389,12 +400,12 @@ class SearchedLogistic(FittedLogistic):
                 n_jobs=self.n_jobs,
                 step=step,
             )
-            del splits  # large tables have them in less room by now
+            del splits  # the search has them in less room
             tried, fold_scores = search.run()
             del search
             lams = lams[tried]
             if one_by_one:
-                problem.take_rows(training)
+                problem = LogisticProblem(settings, training)
             path = self._path_of(problem, lams, fold_scores, step)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
