@@ -130,13 +130,13 @@ class _FoldPath:
             step()
 
     def _walk_along(self, places: Sequence[int]) -> Iterator[Floats]:
-        start = None if self._best is None else self._best.toarray()
+        start = None if self._best is None else self._best.toarray().astype(np.float64)
         return self._taken().walk(self._lams[list(places)], start)
 
     def _note(self, place: int, weights: Floats) -> None:
         score, best = self._taken().score_of(weights), max(self.scores.values(), default=-np.inf)
         if self._best is None or score > best:
-            self._best = csr_array(weights)
+            self._best = csr_array(weights.astype(np.float32))  # near enough for a start
         self.scores[place] = score
 
     def let_go(self) -> None:
@@ -385,7 +385,7 @@ class SearchedLogistic(FittedLogistic):
         splits = split_rows(self.cv, training.labels, self.random_state, weights=training.weights)
         one_by_one = _needs_much_room(training, splits, start.size)
         if one_by_one:  # and even this is made again when it is needed
-            del problem
+            del problem, start
             _core.trim()
         with progress("penalties", (len(splits) + 1) * len(lams), bool(self.verbose)) as step:
             search = PenaltySearch(
@@ -406,6 +406,7 @@ class SearchedLogistic(FittedLogistic):
             lams = lams[tried]
             if one_by_one:
                 problem = LogisticProblem(settings, training)
+                start = problem.start()
             path = self._path_of(problem, lams, fold_scores, step)
         place = choose(summarize(fold_scores), -np.arange(len(lams)), one_se=self.rule == "one_se")
         lam = float(lams[place])
