@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, log_softmax
 
@@ -292,3 +293,21 @@ def test_bad_paths_are_refused():
     for bad in ((starts[:-1], places), (starts[::-1].copy(), places), (starts, places + 1)):
         with pytest.raises(ValueError, match="matrix"):
             _core.LinearPath(loss.rows, *bad, matrix.data, loss.target, zeros, zeros)
+
+
+@pytest.mark.parametrize("n_columns", [8, 20, 40])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_next_to_no_loss_takes_few_passes(n_classes, n_columns):
+    """Where rows are all sure of their class, rounding is more than what there is to gain."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, 600)
+    names = np.array([f"v{i}" for i in range(60)])
+    known = (y[:, None] + n_classes * rng.integers(0, 60 // n_classes, (600, n_columns))) % 60
+    problem = problem_of(pd.DataFrame(names[known]).add_prefix("c"), y)
+    assert problem.loss.value(problem.start()) < 1e-6 * problem.null_loss()
+    lams = path_lams(problem, 10, 1e-4)
+    found, passes, finished = path_of(problem, lams, 1e-10)
+    assert finished.all()
+    assert passes.max() < 40
+    for weights, lam in zip(found, lams, strict=True):
+        assert objective(problem, weights, lam) < 1e-4 * problem.null_loss()

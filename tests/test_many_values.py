@@ -88,6 +88,30 @@ def test_the_parabola_of_a_cautious_curvature_is_above_the_loss():
     assert below[False] > 5
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6, 7, 11, 13])
+@pytest.mark.parametrize("n_numbers", [1, 3, 8, 9, 21])
+def test_loss_and_slopes_of_several_outputs(n_classes, n_numbers):
+    """Outputs and columns are handled some at a time: all that are left over count too."""
+    rng = np.random.default_rng(n_classes)
+    numbers, codes = rng.normal(size=(300, n_numbers)), rng.integers(0, 4, 300)
+    labels, weights = rng.integers(0, n_classes, 300), rng.random(300)
+    rows = _core.LinearRows(
+        list(numbers.T), np.zeros(n_numbers), [codes], [0], [4], labels, weights, n_classes
+    )
+    dense = np.column_stack([np.ones(300), numbers, np.eye(4)[codes]])
+    at = rng.normal(size=(1 if n_classes == 2 else n_classes, dense.shape[1]))
+    scores = dense @ at.T
+    if n_classes == 2:
+        scores = np.column_stack([np.zeros(300), scores])
+    log_p = log_softmax(scores, axis=1)
+    left = weights[:, None] * (np.exp(log_p) - np.eye(n_classes)[labels])
+    gradient = np.empty_like(at)
+    value = rows.loss(at, gradient)
+    assert value == pytest.approx(-(weights * log_p[np.arange(300), labels]).sum(), rel=1e-12)
+    expected = (left[:, 1:] if n_classes == 2 else left).T @ dense
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("spread", [0.3, 3.0])
 def test_curvature_without_what_is_negligible(spread):
     """Parts of two outputs are left out where both are unlikely, and nothing is bent down."""

@@ -219,25 +219,53 @@ def test_model_file(tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize(("seed", "rounds"), [(0, 1), (3, 2)])
+@pytest.mark.parametrize("rule", ["best", "one_se"])
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_penalties_find_what_all_would(n_classes, penalty, rule):
+    X, y = table(n_classes, n_rows=300)
+    parameters = {"cv": 4, "penalty": penalty, "rule": rule, "target": "zero"}
+    quick = NBLogisticCV(**parameters).fit(X, y)
+    largest, ratio = quick.path_.lams[0], 1e-4 if penalty == "l1" else 1e-7
+    lams = largest * np.geomspace(1.0, ratio, 100)
+    slow = NBLogisticCV(lams=lams, **parameters).fit(X, y)
+    places = np.searchsorted(-lams, -quick.path_.lams * (1 + 1e-12))
+    np.testing.assert_array_equal(quick.path_.lams, lams[places])
+    assert len(places) < (40 if penalty == "l1" else 60)
+    expected = slow.path_.fold_scores[:, places]
+    np.testing.assert_allclose(quick.path_.fold_scores, expected, rtol=0, atol=1e-5)
+    assert quick.lam_ == slow.lam_
+    # All penalties beside the best were tried.
+    best = places[quick.path_.scores.argmax()]
+    assert {best - 1, best, best + 1} & set(range(100)) <= set(places)
+
+
+def test_few_penalties_are_all_tried():
+    X, y = table()
+    model = NBLogisticCV(n_lams=20, cv=3, lam_ratio=1e-3).fit(X, y)
+    np.testing.assert_allclose(model.path_.lams, model.lambda_max_ * np.geomspace(1, 1e-3, 20))
+
+
+# Rows are taken once for each part of the way down, and once more for what is beside the best.
+@pytest.mark.parametrize(("seed", "rounds"), [(0, 2), (3, 3)])
 def test_large_tables_take_one_fold_after_the_other(monkeypatch, seed, rounds):
-    from lessnaive.models.logistic import nb_logistic_cv
+    from lessnaive.models.logistic import penalty_search
 
     X, y = table(n_rows=400, seed=seed)
     together = NBLogisticCV(cv=4).fit(X, y)
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
     begun = []
 
-    class Walk(nb_logistic_cv._Walk):
+    class FoldRows(penalty_search._FoldRows):
         def __init__(self, *args: Any) -> None:
             gc.collect()
             assert not alive
             super().__init__(*args)
             alive.add(self)
-            begun.append(self._path)
+            begun.append(args)
 
-    monkeypatch.setattr(nb_logistic_cv, "_Walk", Walk)
-    monkeypatch.setattr(nb_logistic_cv, "_MANY_CELLS", 0)
+    monkeypatch.setattr(penalty_search, "_FoldRows", FoldRows)
+    monkeypatch.setattr(penalty_search, "_MANY_CELLS", 0)
     model = NBLogisticCV(cv=4).fit(X, y)
     assert len(begun) == 4 * rounds
     assert len(model.path_.lams) < 100

@@ -66,11 +66,17 @@ class LinearPass {
 
     void score(int64_t place, const double* coefficients) {
         go_to(place);
+        const int64_t p = rows_.coefficients_;
+        for (int o = 0; o < outputs_; ++o)
+            std::fill_n(scores(o), linear::kBlock, coefficients[o * p]);
+        if (outputs_ == 1)
+            block::add_multiples(number(0), coefficients + 1, rows_.numbers_, scores(0));
+        else
+            block::add_multiples(number(0), coefficients + 1, p, rows_.numbers_, outputs_,
+                                 scores(0));
         for (int o = 0; o < outputs_; ++o) {
-            const double* b = coefficients + o * rows_.coefficients_;
+            const double* b = coefficients + o * p;
             double* sum = scores(o);
-            std::fill_n(sum, linear::kBlock, b[0]);
-            block::add_multiples(number(0), b + 1, rows_.numbers_, sum);
             for (const LinearRows::Codes& coded : rows_.coded_) {
                 const uint32_t* code = codes(coded);
                 const double* own = b + coded.first;
@@ -141,11 +147,15 @@ class LinearPass {
     }
 
     void add_gradient(double* gradient) const {
+        const int64_t p = rows_.coefficients_;
+        if (outputs_ == 1)
+            block::add_dots(number(0), scores(0), rows_.numbers_, gradient + 1);
+        else
+            block::add_dots(number(0), scores(0), p, rows_.numbers_, outputs_, gradient + 1);
         for (int o = 0; o < outputs_; ++o) {
             const double* r = scores(o);
-            double* g = gradient + o * rows_.coefficients_;
+            double* g = gradient + o * p;
             g[0] += block::sum(r);
-            block::add_dots(number(0), r, rows_.numbers_, g + 1);
             for (const LinearRows::Codes& coded : rows_.coded_) {
                 const uint32_t* code = codes(coded);
                 double* own = g + coded.first;

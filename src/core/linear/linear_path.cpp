@@ -1,6 +1,7 @@
 #include "linear/linear_path.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/interrupt.hpp"
@@ -28,6 +29,9 @@ class LinearPathLoss : public PathLoss {
           target_(std::move(target)) {}
 
     int64_t outputs() const override { return rows_.outputs(); }
+    double without_evidence() const override {
+        return rows_.total_weight() * std::log(static_cast<double>(rows_.classes()));
+    }
 
     double value_and_gradient(const std::vector<double>& weights,
                               std::vector<double>& gradient) const override {

@@ -1,5 +1,6 @@
 #include "table/block.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/dots.hpp"
@@ -12,6 +13,10 @@ namespace {
 // Columns that are handled together: reading and writing sums costs more than adding to them.
 constexpr int kMultiplesTogether = 4;
 constexpr int kDotsTogether = 8;
+// Of several outputs so many are handled together: their sums of eight rows stay in registers, and
+// these columns in the fastest cache.
+constexpr int kOutputsTogether = 5;
+constexpr int64_t kColumnsInCache = 8;
 
 template <int kColumns>
 LESSNAIVE_WIDE void add_some(const double* columns, const double* factors, double* out) {
@@ -19,6 +24,31 @@ LESSNAIVE_WIDE void add_some(const double* columns, const double* factors, doubl
         double sum = out[k];
         for (int t = 0; t < kColumns; ++t) sum += factors[t] * columns[t * kRows + k];
         out[k] = sum;
+    }
+}
+
+template <int kOutputs>
+LESSNAIVE_WIDE void add_to_outputs(const double* columns, const double* factors, int64_t stride,
+                                   int64_t count, double* out) {
+    for (int k = 0; k < kRows; k += 8) {
+        Four sums[kOutputs][2];
+        for (int o = 0; o < kOutputs; ++o)
+            for (int h = 0; h < 2; ++h)
+                sums[o][h] = *reinterpret_cast<const Four*>(out + o * kRows + k + 4 * h);
+        for (int64_t j = 0; j < count; ++j) {
+            const double* column = columns + j * kRows + k;
+            const Four first = *reinterpret_cast<const Four*>(column);
+            const Four second = *reinterpret_cast<const Four*>(column + 4);
+            for (int o = 0; o < kOutputs; ++o) {
+                const double f = factors[o * stride + j];
+                const Four factor = {f, f, f, f};
+                sums[o][0] += factor * first;
+                sums[o][1] += factor * second;
+            }
+        }
+        for (int o = 0; o < kOutputs; ++o)
+            for (int h = 0; h < 2; ++h)
+                *reinterpret_cast<Four*>(out + o * kRows + k + 4 * h) = sums[o][h];
     }
 }
 
@@ -86,6 +116,38 @@ void add_dots(const double* columns, const double* vector, int64_t count, double
     for (; j + kDotsTogether <= count; j += kDotsTogether)
         add_some_dots<kDotsTogether>(columns + j * kRows, vector, out + j);
     for (; j < count; ++j) add_some_dots<1>(columns + j * kRows, vector, out + j);
+}
+
+void add_multiples(const double* columns, const double* factors, int64_t stride, int64_t count,
+                   int outputs, double* out) {
+    for (int64_t j = 0; j < count; j += kColumnsInCache) {
+        const int64_t width = std::min(kColumnsInCache, count - j);
+        const double* some = columns + j * kRows;
+        int o = 0;
+        for (; o + kOutputsTogether <= outputs; o += kOutputsTogether)
+            add_to_outputs<kOutputsTogether>(some, factors + o * stride + j, stride, width,
+                                             out + o * kRows);
+        for (; o + 2 <= outputs; o += 2)
+            add_to_outputs<2>(some, factors + o * stride + j, stride, width, out + o * kRows);
+        for (; o < outputs; ++o)
+            add_to_outputs<1>(some, factors + o * stride + j, stride, width, out + o * kRows);
+    }
+}
+
+void add_dots(const double* columns, const double* vectors, int64_t stride, int64_t count,
+              int outputs, double* out) {
+    constexpr int64_t kTogether = 4;
+    const double *some[kTogether], *each[kTogether];
+    for (int64_t j = 0; j < count; j += kTogether) {
+        const int64_t width = std::min(kTogether, count - j);
+        for (int64_t t = 0; t < width; ++t) some[t] = columns + (j + t) * kRows;
+        for (int64_t o = 0; o < outputs; o += kTogether) {
+            const int64_t height = std::min<int64_t>(kTogether, outputs - o);
+            for (int64_t t = 0; t < height; ++t) each[t] = vectors + (o + t) * kRows;
+            lessnaive::add_dots(each, height, some, width, kRows, false, out + o * stride + j,
+                                stride);
+        }
+    }
 }
 
 LESSNAIVE_WIDE void exponentials(double* values) { lessnaive::exponentials(values, kRows); }

@@ -23,8 +23,15 @@ void subtract_center(double center, int count, double* out);
 
 // out += sum_j factors[j] * column j; columns stand one after the other.
 void add_multiples(const double* columns, const double* factors, int64_t count, double* out);
+// The same for several outputs, of which each has its sums in a block of `out`, and its factors
+// `stride` behind those of the one before.
+void add_multiples(const double* columns, const double* factors, int64_t stride, int64_t count,
+                   int outputs, double* out);
 // out[j] += column j . vector
 void add_dots(const double* columns, const double* vector, int64_t count, double* out);
+// out[o * stride + j] += column j . vector o; vectors stand one after the other.
+void add_dots(const double* columns, const double* vectors, int64_t stride, int64_t count,
+              int outputs, double* out);
 
 // Numbers of 0 or less become their exponential.
 void exponentials(double* values);

@@ -1,5 +1,6 @@
 #include "weights/evidence_path.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "weights/curvature.hpp"
@@ -21,6 +22,9 @@ class EvidencePathLoss : public PathLoss {
         : evidence_(evidence), target_(target), enough_(enough) {}
 
     int64_t outputs() const override { return evidence_.classes(); }
+    double without_evidence() const override {
+        return evidence_.total_weight() * std::log(static_cast<double>(evidence_.classes()));
+    }
 
     // A look at the curvature costs as much as about ten steps.
     double slow() const override { return 0.5; }

@@ -17,6 +17,9 @@ constexpr double kSufficient = 1e-4;
 constexpr double kOld = 0.7;
 // A share of the objective that is lost in its rounding: below it only the slopes tell more.
 constexpr double kRounding = 1e-13;
+// An objective of less than this share of the loss without evidence is next to nothing: how near it
+// is to its minimum does not matter to any score, and rounding would have the last word.
+constexpr double kNothing = 1e-4;
 // A step that promises less than this share of the objective may fail by its rounding.
 constexpr double kInvisible = 1e-7;
 constexpr double kShortest = 1e-10;
@@ -80,14 +83,17 @@ NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, i
     bool from_exact = false;   // whether that step was made with the exact curvature
     int passes = 0;
     for (;;) {
+        const double now = cost(penalty, point_.weights);
+        const double scale =
+            std::max(held ? point_.loss + now : first_loss_, kNothing * loss_->without_evidence());
+        const double enough = tolerance * scale;
+        // No objective is below 0.
+        if (held && point_.loss + now <= enough) return {point_.weights, passes, true};
         if (admit(penalty, leader)) {
             ++passes;
             before = HUGE_VAL;
         }
         if (crowded_) return {point_.weights, passes, false};
-        const double now = cost(penalty, point_.weights);
-        const double scale = held ? point_.loss + now : first_loss_;
-        const double enough = tolerance * scale;
         QuadraticSolution found = minimum_of_model(penalty, enough);
         std::vector<double> goal = point_.weights;
         for (size_t i = 0; i < working_.size(); ++i) goal[working_[i]] = found.x[i];
@@ -130,7 +136,8 @@ int NewtonPath::walk(const Penalty& penalty, const std::vector<double>& goal) {
     const std::vector<double> move = difference(goal, point_.weights);
     const double now = cost(penalty, point_.weights);
     const double slope = dot(point_.gradient, move) + cost(penalty, goal) - now;
-    const double rounding = kRounding * (point_.loss + now);
+    const double rounding =
+        kRounding * std::max(point_.loss + now, kNothing * loss_->without_evidence());
     int passes = 0;
     for (double length = 1.0; length > kShortest; length *= 0.5) {
         std::vector<double> weights = point_.weights;
@@ -198,6 +205,8 @@ bool NewtonPath::admit(const Penalty& penalty, const Leader& leader) {
         soon += wants(k, kSoon);
     }
     const double share = static_cast<double>(soon) > kNearlyAll * size() ? 0.0 : kSoon;
+    // Where none of the last newcomers has moved, others may.
+    const size_t twice = left_out_ ? 2 * working_.size() : 0;
     working_.clear();
     std::vector<std::pair<double, int64_t>> newcomers;  // the steepest first
     for (int64_t k = 0; k < size(); ++k) {
@@ -207,7 +216,7 @@ bool NewtonPath::admit(const Penalty& penalty, const Leader& leader) {
         else if (wants(k, share) && (!led || leader.path->works(k)))
             newcomers.emplace_back(-std::fabs(point_.gradient[k]) / holds, k);
     }
-    const size_t most = std::max(kNewcomers, 2 * working_.size());
+    const size_t most = std::max({kNewcomers, 2 * working_.size(), twice});
     std::sort(newcomers.begin(), newcomers.end());
     left_out_ = newcomers.size() > most && wants(newcomers[most].second, 1.0);
     for (size_t i = 0; i < std::min(most, newcomers.size()); ++i)

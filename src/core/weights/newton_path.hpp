@@ -18,6 +18,8 @@ class PathLoss {
     virtual double slow() const { return 0.1; }
     // Weights are a matrix of so many rows.
     virtual int64_t outputs() const = 0;
+    // The loss where nothing is known, not even the shares of the classes.
+    virtual double without_evidence() const = 0;
     virtual double value_and_gradient(const std::vector<double>& weights,
                                       std::vector<double>& gradient) const = 0;
     // hessian (working, working) += share times the second derivatives by the weights at these
@@ -62,10 +64,12 @@ class NewtonPath {
     };
 
     // Go on to this penalty, until the objective can fall by no more than `tolerance` of itself
-    // (without penalty: of the loss at the start) if the quadratic model is right, or until
-    // rounding leaves nothing to gain. The weights are the minimum of that model, and so better
-    // still. With more weights at work than a matrix has room for, it stops before it has begun.
-    // When weights begin to work which the leader has at work too, its curvature is taken over.
+    // (without penalty: of the loss at the start; and no less than so much of a ten-thousandth of
+    // the loss without evidence, where rows are sure of their class) if the quadratic model is
+    // right, or until rounding leaves nothing to gain. The weights are the minimum of that model,
+    // and so better still. With more weights at work than a matrix has room for, it stops before it
+    // has begun. When weights begin to work which the leader has at work too, its curvature is
+    // taken over.
     Found minimize(double l1, double l2, double tolerance, int max_passes,
                    Leader leader = {nullptr, 1.0});
 

@@ -90,7 +90,7 @@ class Factors {
 };
 
 // From so many free weights on, conjugate gradients are faster than factors.
-constexpr int64_t kManyFree = 100;
+constexpr int64_t kManyFree = 300;
 constexpr int kMostSteps = 400;
 // Among so many weights, sweeps find the free ones at less cost than solutions that are cut.
 constexpr int64_t kMany = 128;
