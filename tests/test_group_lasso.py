@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 import example_tables as tables
 from lessnaive import TableError
 from lessnaive.datasets import load_penguins
+from lessnaive.models.group_lasso import path
 from model_files import check_same, mixed_table, round_trip
 from published import GroupLassoNB, NaiveBayes
 
@@ -397,3 +399,38 @@ def test_parameters_out_of_range(options):
     (name,) = options
     with pytest.raises(ValueError, match=f"^The '{name}' parameter of GroupLassoNB must be "):
         GroupLassoNB(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+def many_cells(n_rows: int, n_columns: int, n_values: int, n_classes: int):
+    """Columns of many values, of many classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % n_classes
+    X = (rng.integers(0, n_values // 2, (n_rows, n_columns)) + y[:, None]) % n_values
+    return pd.DataFrame(X.astype(str)).add_prefix("c"), y
+
+
+@pytest.mark.parametrize("lam", ["aic", "cv"])
+def test_a_path_in_pieces_is_the_path(lam, monkeypatch):
+    X, y = many_cells(300, 4, 20, 6)
+    whole = GroupLassoNB(lam=lam).fit(X, y)
+    monkeypatch.setattr(path, "_MOVES", 3 * 4 * 20 * 6)
+    pieces = GroupLassoNB(lam=lam).fit(X, y)
+    assert whole.lam_ == pieces.lam_
+    np.testing.assert_allclose(pieces.path_.norms, whole.path_.norms, rtol=1e-12)
+    np.testing.assert_allclose(pieces.path_.aic, whole.path_.aic, rtol=1e-12)
+    if lam == "cv":
+        expected = whole.path_.cv_log_loss
+        np.testing.assert_allclose(pieces.path_.cv_log_loss, expected, rtol=1e-12)
+
+
+def test_a_path_is_not_in_memory_as_a_whole():
+    """Fifty models of 40 columns x 100 values x 60 classes would be 96 MB."""
+    X, y = many_cells(1200, 40, 100, 60)
+    GroupLassoNB().fit(X[:60], y[:60])  # imports what it needs
+    tracemalloc.start()
+    try:
+        GroupLassoNB().fit(X, y)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 75e6

@@ -13,6 +13,7 @@ from lessnaive.models.group_lasso import (
     line_search,
     segment_lambda_max,
 )
+from lessnaive.models.group_lasso.discrete import _SmallProblems
 from lessnaive.models.group_lasso.gaussian import small_curvature, small_slope, small_value
 from lessnaive.models.group_lasso.search import find_root, newton_root
 
@@ -155,6 +156,53 @@ def test_many_values_take_little_memory():
     assert group.size == 18
     theta = group.probabilities(group.solve(np.array([0.3 * group.lambda_max])))[0]
     np.testing.assert_allclose(theta.sum(axis=0), 1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("smooth", [0.005, 1.0])
+def test_a_path_takes_few_looks_at_the_cells(monkeypatch, smooth):
+    """It took more than 200 for each penalty: multipliers were sought anew for each t."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(150, 0.3), size=20)
+    counts = np.array([rng.multinomial(100, share) for share in shares]).T + smooth
+    group = DiscreteGroup(counts)
+    penalties = np.geomspace(0.999, 1e-3, 30) * group.lambda_max
+    looks = []
+    at = _SmallProblems._at
+
+    def counted(self, t, nu):
+        looks.append(nu.size)
+        return at(self, t, nu)
+
+    monkeypatch.setattr(_SmallProblems, "_at", counted)
+    moves = group.solve(penalties)
+    assert sum(looks) < 40 * len(penalties) * counts.shape[1]
+    # It is the optimum: the gradient pulls as the penalty does, but for a constant of each class.
+    theta = group.pooled + moves
+    total = (
+        -group.counts / theta + penalties[:, None, None] * moves / group.norm(moves)[:, None, None]
+    )
+    mean = np.einsum("lkj,k->lj", total, group.copies) / group.copies.sum()
+    error = total - mean[:, None, :]
+    np.testing.assert_allclose(np.einsum("lkj,k->lj", theta, group.copies), 1.0, rtol=1e-12)
+    assert (np.abs(error) <= 1e-8 * group.counts / theta + 1e-9 * penalties[:, None, None]).all()
+
+
+@pytest.mark.parametrize("t", [0.0, 1e-12, 1e-4, 1.0, 1e6])
+def test_pulls_and_their_derivatives(t):
+    """Also when the multipliers remembered are those of another t, far away."""
+    rng = np.random.default_rng(1)
+    n, copies = rng.integers(0, 9, (7, 3)).astype(float), rng.integers(1, 4, 7).astype(float)
+    p = n.sum(axis=1, keepdims=True) / (copies @ n).sum()
+    known = _SmallProblems(n, p, copies, 1)
+    for other in (1e9, 0.0, t):
+        pull, change = known.pull(np.array([other]))
+    fresh, _ = _SmallProblems(n, p, copies, 1).pull(np.array([t]))
+    np.testing.assert_allclose(pull, fresh, rtol=1e-11, atol=1e-13 * np.abs(fresh).max())
+    np.testing.assert_allclose(np.einsum("lkj,k->lj", p + t * pull, copies), 1.0, rtol=1e-12)
+    step = 1e-5 * max(t, 1e-6)
+    ahead, _ = known.pull(np.array([t + step]))
+    expected = (ahead - pull) / step
+    np.testing.assert_allclose(change, expected, rtol=1e-3, atol=1e-3 * np.abs(change).max())
 
 
 # --- numeric columns

@@ -16,7 +16,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from lessnaive import ModelFormatError, NBLogistic, load
-from lessnaive.models.logistic.hybrid_split import HybridPath, conditional_dependence, hybrid_path
+from lessnaive.models.logistic.dependence import conditional_dependence
+from lessnaive.models.logistic.hybrid_split import HybridPath, hybrid_path
 from lessnaive.table.training import read_training
 from logistic_oracle import random_table
 from model_files import check_same, document_of, mixed_table, round_trip

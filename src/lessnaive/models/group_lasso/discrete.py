@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.group_lasso.group import Group
-from lessnaive.models.group_lasso.search import find_root
+from lessnaive.models.group_lasso.search import newton_root
 
 __all__ = ["DiscreteGroup"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
 _MOST_STEPS = 100
+# Shares: a step of Newton's method that is shorter is the last, as the next would be its square.
+_CLOSE = 1e-9
 
 
 class DiscreteGroup(Group):
@@ -92,38 +93,76 @@ class DiscreteGroup(Group):
         return self.counts[self._seen], self.pooled[self._seen], self.copies[self._seen]
 
     def _solve(self, penalties: Floats) -> Floats:
-        n, p, copies = self._problem()
+        problems = _SmallProblems(*self._problem(), len(penalties))
+        copies = problems.copies
 
-        def pull(t: Floats) -> Floats:
-            return _pull(n, p, copies, t)
-
-        def excess(t: Floats, which: Indices) -> Floats:
+        def excess(t: Floats) -> tuple[Floats, Floats]:
             # 1 / |pull| is nearly linear in t, and lambda is the length of the pull at the optimum
-            length = np.sqrt(np.einsum("lkj,lkj,k->l", *[pull(t)] * 2, copies))
-            return np.asarray(penalties[which] / np.maximum(length, _TINY) - 1.0)
+            pull, change = problems.pull(t)
+            length = np.maximum(np.sqrt(np.einsum("lkj,lkj,k->l", pull, pull, copies)), _TINY)
+            growth = np.einsum("lkj,lkj,k->l", pull, change, copies) / length
+            ratio = penalties / length
+            return ratio - 1.0, -ratio * growth / length
 
-        t = find_root(excess, np.zeros(len(penalties)), self.reach / penalties)
+        t = newton_root(excess, np.zeros(len(penalties)), self.reach / penalties, close=_CLOSE)
         moves = np.zeros((len(penalties), *self.counts.shape))
-        moves[:, self._seen] = t[:, None, None] * pull(t)
+        moves[:, self._seen] = t[:, None, None] * problems.pull(t)[0]
         return moves
 
 
-def _pull(n: Floats, p: Floats, copies: Floats, t: Floats) -> Floats:
-    r"""Return (theta - p) / t at the optimum of the small problems.
+class _SmallProblems:
+    """One problem for each class, for several t at once, from counts n and probabilities p.
 
-    The positive root of :math:`\theta^2 + (\nu t - p) \theta - n t = 0`, written so that nothing
-    cancels even at t = 0. The multipliers nu of the classes make the moves of a class sum to 0:
-    their sum falls and is convex in nu, so that Newton's method climbs to its zero from below.
+    The multipliers of the last t are remembered: the next ones are near them.
     """
-    t = t[:, None, None]
-    # nu is the mean of n / theta, plus what holds a probability at 0: no less than this
-    nu = np.full((len(t), 1, 1), 1.0) * (copies @ np.sqrt(n)) ** 2 / copies.sum()
-    for _ in range(_MOST_STEPS):
-        root = np.sqrt((p - nu * t) ** 2 + 4 * t * n)
-        pull = 2 * (n - nu * p) / (p + nu * t + root)
-        slope = np.einsum("lkj,k->lj", (p + t * pull) / np.maximum(root, _TINY), copies)
-        step = np.einsum("lkj,k->lj", pull, copies) / np.maximum(slope, _TINY)
-        nu = nu + step[:, None, :]
-        if (np.abs(step) <= 4 * _EPS * nu[:, 0]).all():
-            break
-    return np.asarray(2 * (n - nu * p) / (p + nu * t + np.sqrt((p - nu * t) ** 2 + 4 * t * n)))
+
+    def __init__(self, n: Floats, p: Floats, copies: Floats, number: int) -> None:
+        self._n, self._p, self.copies = n, p, copies
+        # nu is the mean of n / theta, plus what holds a probability at 0: no less than this
+        least = (copies @ np.sqrt(n)) ** 2 / copies.sum()
+        self._least = np.broadcast_to(least, (number, n.shape[1]))
+        self._nu, self._growth, self._t = self._least, np.zeros_like(self._least), np.zeros(number)
+
+    def pull(self, t: Floats) -> tuple[Floats, Floats]:
+        r"""Return (theta - p) / t at the optimum of the small problems, and its derivative by t.
+
+        The positive root of :math:`\theta^2 + (\nu t - p) \theta - n t = 0`, written so that
+        nothing cancels even at t = 0. The multipliers nu of the classes make the moves of a class
+        sum to 0. They are found by Newton's method for 1 / (sum of theta), which is linear in nu
+        where t is large; where t is small it is the sum itself that is linear, and is near 1.
+        """
+        nu = np.maximum(self._nu + self._growth * (t - self._t)[:, None], self._least)
+        low, high = self._least.copy(), np.full_like(nu, np.inf)
+        for _ in range(_MOST_STEPS):
+            pull, by_nu, by_t = self._at(t, nu)
+            slope = np.maximum(self._sum(by_nu), _TINY)
+            off = self._sum(pull)
+            low, high = np.where(off > 0, nu, low), np.where(off < 0, nu, high)
+            step = off / slope
+            done = (np.abs(step) <= _CLOSE * nu).all()
+            to = nu + (step if done else step * (1.0 + t[:, None] * off))
+            nu = to if done else np.where((to >= low) & (to <= high), to, _between(low, high))
+            if done:
+                break
+        self._growth = -self._sum(by_t) / slope
+        self._nu, self._t = nu, t
+        # The last step is so small that what it does to the pull is linear.
+        return pull - step[:, None, :] * by_nu, -by_t - self._growth[:, None, :] * by_nu
+
+    def _at(self, t: Floats, nu: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the pull, and how fast it falls by the multipliers and by t."""
+        t, nu = t[:, None, None], nu[:, None, :]
+        moved = nu * t
+        root = np.sqrt((self._p - moved) ** 2 + 4 * t * self._n)
+        pull = 2 * (self._n - nu * self._p) / (self._p + moved + root)
+        scale = 1.0 / np.maximum(root, _TINY)
+        return pull, (self._p + t * pull) * scale, pull * (nu + pull) * scale
+
+    def _sum(self, each: Floats) -> Floats:
+        return np.asarray(np.einsum("lkj,k->lj", each, self.copies))
+
+
+def _between(low: Floats, high: Floats) -> Floats:
+    return np.where(
+        np.isfinite(high), 0.5 * (low + np.where(np.isfinite(high), high, 0.0)), 2 * low
+    )

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 # Estimates no farther apart are equal but for rounding: probabilities, and standardized numbers.
 _SAME = 1e-13
 # Numbers held at a time: many penalties are solved side by side.
-_ROOM = 1 << 20
+_ROOM = 1 << 15
 
 
 class Group(ABC):

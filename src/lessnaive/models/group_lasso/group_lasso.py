@@ -205,9 +205,11 @@ class GroupLassoNB(ScorecardClassifier):
         return np.geomspace(lambda_max, self.lam_ratio * lambda_max, self.n_lams)
 
     def _path(self, problem: PenalizedTable, lams: Floats, training: Training) -> GroupPath:
-        moves = problem.solve(lams)
-        norms = problem.norms(moves)
-        deviance = 2.0 * problem.log_loss(training, moves, len(lams))
+        norms, losses = np.empty((len(lams), len(problem.columns))), np.empty(len(lams))
+        for some, moves in problem.in_pieces(lams):
+            norms[some] = problem.norms(moves)
+            losses[some] = problem.log_loss(training, moves, len(lams[some]))
+        deviance = 2.0 * losses
         aic = deviance + 2.0 / training.total_weight * np.count_nonzero(norms, axis=1)
         held_out = self._held_out(lams, training) if self.lam == "cv" else None
         return GroupPath(lams, norms, deviance, aic, held_out)
@@ -217,8 +219,10 @@ class GroupLassoNB(ScorecardClassifier):
 
         def test_fold(fold: Fold[Training]) -> tuple[Floats, float]:
             problem, _, _ = self._problem(fold.train, allow_empty=True)
-            moves = problem.solve(fold.share * lams)
-            losses = problem.log_loss(fold.test, moves, len(lams), most=LARGEST_LOG_LOSS)
+            losses = np.empty(len(lams))
+            for some, moves in problem.in_pieces(fold.share * lams):
+                found = problem.log_loss(fold.test, moves, len(lams[some]), most=LARGEST_LOG_LOSS)
+                losses[some] = found
             return losses, fold.test.total_weight
 
         splits = split_rows(self.cv, training.labels, weights=training.weights, shuffle=False)

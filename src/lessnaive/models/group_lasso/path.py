@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 # Scores held at a time when the models of a path are scored side by side.
 _ROOM = 1 << 20
+# Numbers of a path that are in memory at a time.
+_MOVES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,14 @@ class PenalizedTable:
             group = column.group
             out.append(group.solve(penalties) if self._exact else line_search(group, penalties))
         return out
+
+    def in_pieces(self, lams: Floats) -> Iterator[tuple[slice, list[Floats]]]:
+        """Yield some of the penalties and the moves of each column for them, as many as fit."""
+        cells = sum(column.group.farthest.size for column in self.columns)
+        together = max(1, _MOVES // max(1, cells))
+        for first in range(0, len(lams), together):
+            some = slice(first, first + together)
+            yield some, self.solve(lams[some])
 
     def norms(self, moves: Sequence[Floats]) -> Floats:
         """Distance from the pooled estimate, of shape (n_lams, n_features)."""

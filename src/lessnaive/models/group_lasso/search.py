@@ -72,7 +72,11 @@ def _interpolated(a: Floats, b: Floats, c: Floats, fa: Floats, fb: Floats, fc: F
 
 
 def newton_root(
-    function: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats
+    function: Callable[[Floats], tuple[Floats, Floats]],
+    low: Floats,
+    high: Floats,
+    *,
+    close: float = 4 * _EPS,
 ) -> Floats:
     """Find where functions cross zero from below, given their derivatives.
 
@@ -84,6 +88,8 @@ def newton_root(
         ``function(x)`` returns values and derivatives.
     low, high : arrays of shape (n_functions,)
         Bounds. Each function is taken to be negative at the lower and positive at the upper one.
+    close : float
+        Shares of x: a step that is no longer is the last, and is taken.
 
     Returns
     -------
@@ -97,11 +103,12 @@ def newton_root(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = value / slope
             good = (np.abs(step) <= 0.5 * last) & (x - step >= low) & (x - step <= high)
-        close = 4 * _EPS * np.abs(x)
-        done = (np.abs(step) <= close) | (high - low <= close) | (value == 0)
+        near = close * np.abs(x)
+        done = (np.abs(step) <= near) | (high - low <= near) | (value == 0)
+        good |= done & (np.abs(step) <= near)
         step = np.where(good, step, x - 0.5 * (low + high))
         last = np.where(done, last, np.abs(step))
-        x = np.where(done, x, x - step)
+        x = np.where(done & ~good, x, x - step)
         if done.all():
             break
     return x

@@ -75,6 +75,8 @@ class HybridLRNB(LossParameters, SolverParameters, EvidenceParameters, Scorecard
       price of the second.
     - From all columns in L, the column with the least dependence on those that stay there, per
       coefficient, moves to N, until none is left; the best split on the way is taken.
+    - Of more than 2,000 columns (or 16,384 coefficients per class), those that tell the least about
+      the class, each by itself, move to N before any dependence is looked at.
 
     Parameters
     ----------

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array
 
+from lessnaive.models.logistic.dependence import (
+    class_information,
+    conditional_dependence,
+    design_sizes,
+)
 from lessnaive.models.solving import number_to_plain
 from lessnaive.plain import Node
-from lessnaive.table import Column
 from lessnaive.table.training import Training
 
-__all__ = ["HybridPath", "conditional_dependence", "hybrid_path"]
+__all__ = ["HybridPath", "hybrid_path"]
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 _FIELDS = ("order", "dependence", "variance")
-# Cells that are looked at together: the design of a large table is never whole in memory.
-_CELLS = 1 << 20
-# Variance within classes that counts as none, as a share of that of the column.
-_NONE = 1e-10
-# A squared correlation is at most this: a column twice has a finite dependence.
-_MOST = 1 - 1e-9
 # Dependences that are nearer than this are equal, and the order of the columns decides.
 _DIGITS = 10
-# Of a column with more values than this, the lightest are one: the products of all would be many.
-_MOST_VALUES = 256
+# Columns, and design columns, whose dependence on each other is looked at: more would take squares.
+_MOST_COLUMNS = 2000
+_MOST_COEFFICIENTS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,9 @@ class HybridPath:
         k of them to naive Bayes.
     dependence : array of shape (n_features + 1,)
         What each split ignores: estimated information, in nats per row, that columns have about
-        each other within classes, over all pairs that are not both in the logistic part.
+        each other within classes, over all pairs that are not both in the logistic part. Of
+        more than 2,000 columns those that tell the least about the class are not counted; they
+        leave first.
     variance : array of shape (n_features + 1,)
         What each split pays for its coefficients: log-loss in nats per row, about.
     fold_scores : array of shape (n_folds, n_features + 1) or None
@@ -112,7 +111,8 @@ def hybrid_path(training: Training) -> HybridPath:
     """Move the columns from logistic regression to naive Bayes, one by one.
 
     The next is always the one that has the least dependence, per coefficient, on those that would
-    stay: naive Bayes does it the least harm, and logistic regression needs it the least.
+    stay: naive Bayes does it the least harm, and logistic regression needs it the least. Of very
+    many columns, those that tell the least about the class move before any dependence is looked at.
 
     Parameters
     ----------
@@ -124,7 +124,29 @@ def hybrid_path(training: Training) -> HybridPath:
     HybridPath
     """
     training.check_total_weight()
-    dependence, sizes = conditional_dependence(training)
+    moved, candidates = _divided(training)
+    dependence, sizes = conditional_dependence(training.select(candidates.tolist()))
+    order, ignored = _least_first(dependence, sizes)
+    leaving = np.concatenate([design_sizes(training)[moved], sizes[order]])
+    kept = leaving.sum() - np.concatenate([[0], np.cumsum(leaving)])
+    variance = _variance((len(training.classes) - 1) * kept, training.total_weight)
+    places = np.concatenate([moved, candidates[order]]).astype(np.int64)
+    return HybridPath(places, np.concatenate([np.zeros(len(moved)), ignored]), variance)
+
+
+def _divided(training: Training) -> tuple[Places, Places]:
+    """Return columns that go to naive Bayes at once, and those whose dependence is looked at."""
+    sizes = design_sizes(training)
+    if len(sizes) <= _MOST_COLUMNS and sizes.sum() <= _MOST_COEFFICIENTS:
+        return np.empty(0, dtype=np.int64), np.arange(len(sizes))
+    order = np.argsort(-class_information(training), kind="stable")
+    room = np.cumsum(sizes[order]) <= _MOST_COEFFICIENTS
+    number = min(_MOST_COLUMNS, int(room.sum()))
+    return order[number:][::-1], np.sort(order[:number])
+
+
+def _least_first(dependence: Floats, sizes: Places) -> tuple[Places, Floats]:
+    """Return the order of the columns, and what is ignored after each number of them."""
     width = len(sizes)
     own = dependence.sum(axis=1)  # of each column on those that are left
     left = np.ones(width, dtype=bool)
@@ -138,10 +160,7 @@ def hybrid_path(training: Training) -> HybridPath:
         order.append(place)
         left[place] = False
         own -= dependence[:, place]
-    kept = sizes.sum() - np.concatenate([[0], np.cumsum(sizes[order])])
-    n_coefficients = (len(training.classes) - 1) * kept
-    variance = _variance(n_coefficients, training.total_weight)
-    return HybridPath(np.array(order, dtype=np.int64), np.array(ignored), variance)
+    return np.array(order, dtype=np.int64), np.array(ignored)
 
 
 def _variance(n_coefficients: NDArray[np.int64], n_rows: float) -> Floats:
@@ -154,145 +173,3 @@ def _variance(n_coefficients: NDArray[np.int64], n_rows: float) -> Floats:
     enough = room > 0
     cost = n_coefficients / (2 * np.where(enough, room, 1.0))
     return np.where(enough, cost, np.inf)
-
-
-def conditional_dependence(training: Training) -> tuple[Floats, NDArray[np.int64]]:
-    r"""Estimate how much each two columns tell about each other within classes.
-
-    It is the mutual information of two normal variables with the correlations that the design
-    columns of the two have within classes, :math:`-\frac12 \sum_a \log(1 - \rho_a^2)` over their
-    canonical correlations, less its mean for independent columns, :math:`q_j q_k / 2n`.
-
-    Parameters
-    ----------
-    training : Training
-        The rows.
-
-    Returns
-    -------
-    dependence : array of shape (n_features, n_features)
-        In nats per row; the diagonal is 0. It may be slightly negative.
-    sizes : array of shape (n_features,)
-        Number of design columns of each column that vary within classes.
-    """
-    total, within, starts = _products(training)
-    whiteners = [_whitener(within[a:b, a:b], np.diag(total)[a:b]) for a, b in pairwise(starts)]
-    sizes = np.array([whitener.shape[1] for whitener in whiteners], dtype=np.int64)
-    whiten = block_diag(whiteners, format="csr")
-    white = whiten.T @ (whiten.T @ within).T  # correlations, as within is symmetric
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    squares = _squared_lengths(white, sizes)
-    information = -0.5 * np.log1p(-np.minimum(squares, _MOST))
-    wide = np.flatnonzero(sizes > 1)
-    for j, k in combinations(wide.tolist(), 2):  # others have one singular value, their length
-        cross = white[ends[j] : ends[j + 1], ends[k] : ends[k + 1]]
-        several = np.linalg.svd(cross, compute_uv=False) ** 2
-        information[j, k] = information[k, j] = -0.5 * np.log1p(-np.minimum(several, _MOST)).sum()
-    out = information - np.outer(sizes, sizes) / (2 * training.total_weight)
-    np.fill_diagonal(out, 0.0)
-    return out, sizes
-
-
-def _squared_lengths(matrix: Floats, sizes: NDArray[np.int64]) -> Floats:
-    """Return the sum of squares of each block of a symmetric matrix, blocks of these sizes."""
-    total = len(matrix)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    belongs = csr_array((np.ones(total), (owner, np.arange(total))), shape=(len(sizes), total))
-    out: Floats = np.asarray(belongs @ (belongs @ matrix**2).T)
-    return np.asarray(0.5 * (out + out.T))
-
-
-def _products(training: Training) -> tuple[Floats, Floats, list[int]]:
-    """Return products of the design columns around their means, and around those of the classes."""
-    blocks = list(_blocks(training))
-    starts = np.cumsum([0, *(block.n_columns for block in blocks)]).tolist()
-    labels, n_classes = training.labels, len(training.classes)
-    weights = np.ones(len(labels)) if training.weights is None else training.weights
-    class_weight = np.bincount(labels, weights, n_classes)
-    total = np.zeros((starts[-1], starts[-1]))
-    sums = np.zeros((n_classes, starts[-1]))
-    together = max(1, _CELLS // max(1, starts[-1]))
-    for first in range(0, len(labels), together):
-        rows = slice(first, first + together)
-        part = np.concatenate([block.design(rows) for block in blocks], axis=1)
-        weighted = part * weights[rows, None]
-        total += weighted.T @ part
-        indicator = labels[rows] == np.arange(n_classes)[:, None]
-        sums += indicator @ weighted
-    there = class_weight > 0
-    scaled = sums[there] / np.sqrt(class_weight[there])[:, None]
-    return total, total - scaled.T @ scaled, starts
-
-
-def _whitener(within: Floats, total: Floats) -> Floats:
-    """Return the matrix that makes a block uncorrelated within classes, of variance 1 each."""
-    scale = np.sqrt(np.where(total > 0, total, 1.0))
-    values, vectors = np.linalg.eigh(within / np.outer(scale, scale))
-    kept = values > _NONE
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None])
-
-
-@dataclass(frozen=True)
-class _Number:
-    """A numeric column as a design column: from -1 to 1, with mean 0, and 0 where missing."""
-
-    values: Floats
-
-    n_columns = 1
-
-    def design(self, rows: slice) -> Floats:
-        return self.values[rows, None]
-
-
-@dataclass(frozen=True)
-class _Category:
-    """A categorical column as indicators of its values but the first, centered; 0 where missing."""
-
-    codes: NDArray[np.int64]  # 0 is missing
-    shares: Floats
-
-    @property
-    def n_columns(self) -> int:
-        return max(0, len(self.shares) - 1)
-
-    def design(self, rows: slice) -> Floats:
-        codes = self.codes[rows, None]
-        out = (codes == np.arange(2, len(self.shares) + 1)) - self.shares[1:]
-        return np.asarray(np.where(codes > 0, out, 0.0))
-
-
-def _blocks(training: Training) -> Iterator[_Number | _Category]:
-    weights = training.weights
-    for column, categorical in zip(
-        training.table.columns, training.schema.categorical, strict=True
-    ):
-        yield (_category if categorical else _number)(column, weights)
-
-
-def _number(column: Column, weights: Floats | None) -> _Number:
-    values = np.asarray(column.numbers(), dtype=np.float64)
-    there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    own = None if weights is None else weights[there]
-    mean = float(np.average(values[there], weights=own)) if there.any() else 0.0
-    centered = np.where(np.isnan(values), 0.0, values - mean)
-    # The unit does not matter, but squares of very large and very small numbers are out of range.
-    largest = np.abs(centered).max(initial=0.0)
-    return _Number(centered / largest if largest > 0 else centered)
-
-
-def _category(column: Column, weights: Floats | None) -> _Category:
-    codes, shift, levels = column.coded()
-    rows = codes.astype(np.int64) + shift
-    count = np.bincount(rows, weights, 1 + len(levels))
-    count[0] = 0.0
-    seen = count > 0
-    place = np.where(seen, np.cumsum(seen), 0)
-    own = count[seen]
-    if len(own) > _MOST_VALUES:
-        heaviest = np.argsort(-own, kind="stable")[: _MOST_VALUES - 1]
-        kept = np.full(1 + len(own), _MOST_VALUES)
-        kept[0] = 0
-        kept[1 + np.sort(heaviest)] = np.arange(1, _MOST_VALUES)
-        place = kept[place]
-        own = np.bincount(place, count, 1 + _MOST_VALUES)[1:]
-    return _Category(place[rows], own / max(own.sum(), np.finfo(np.float64).tiny))
