@@ -91,6 +91,15 @@ def saddle(n_rows=600, n_classes=2, seed=0, gaps=0.0):
     return np.where(rng.random(X.shape) < gaps, np.nan, X), y
 
 
+def bent(n_rows=600, n_classes=2, seed=0):
+    """Numbers one of which acts by its product with another and with the square of that."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    signal = 2.0 * X[:, 0] * X[:, 1] + X[:, 0] * X[:, 1] ** 2
+    signal = signal[:, None] * np.linspace(-1, 1, n_classes)
+    return X, (signal + rng.gumbel(size=signal.shape)).argmax(axis=1)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scorecard_is_the_sum_of_the_members(n_classes):
     X, y = mixed(500, n_classes)
@@ -128,7 +137,8 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, table, monkeypat
         monkeypatch.setattr(module, name, keep)
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert len(model.pairs_) == 3
-    of_pairs = ["coarse tables", "tables", "trees", *(["products"] if table is saddle else [])]
+    products = ["products", "curved products"] if table is saddle else []
+    of_pairs = ["coarse tables", "tables", "trees", *products]
     assert [m.name for m in model.members_] == [*(m.name for m in MEMBERS), *of_pairs]
     inputs = inputs_of(X, y)
     weights = {m.name: m.weight for m in model.members_}
@@ -136,8 +146,8 @@ def test_scorecard_is_the_sum_of_the_models_of_pairs(n_classes, table, monkeypat
     fitted = {member.name: member for member in kept["fit_member"]}
     used = [name for name in of_pairs[:2] if weights[name]]
     fitted |= dict(zip(used, kept.get("fit_tables", []), strict=True))
-    if table is saddle:
-        fitted["products"] = kept["fit_products"][0]
+    used = [name for name in products if weights[name]]
+    fitted |= dict(zip(used, kept.get("fit_products", []), strict=True))
     for name, member in fitted.items():
         blocks = encode(member.design.pieces, inputs)
         rows = kernel_rows(blocks, inputs.labels, None, n_classes)
@@ -436,8 +446,8 @@ def test_products_help_where_columns_multiply(n_classes, monkeypatch):
     X, y = saddle(400, n_classes, gaps=0.05)
     new, truth = saddle(4000, n_classes, seed=1, gaps=0.05)
     model = LessNaiveClassifier().fit(X, y)
-    assert model.members_[-1].name == "products"
-    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: None)
+    assert "products" in [m.name for m in model.members_]
+    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: [])
     without = LessNaiveClassifier().fit(X, y)
     assert without.members_[-1].name == "trees"
     found = log_loss(truth, model.predict_proba(new))
@@ -447,7 +457,23 @@ def test_products_help_where_columns_multiply(n_classes, monkeypatch):
     assert (np.array(sizes[0]) <= np.array(sizes[1])).all()
 
 
-def test_products_of_rows_with_weights_are_those_of_repeated_rows():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_curved_products_help_where_one_number_bends_what_another_does(n_classes, monkeypatch):
+    X, y = bent(600, n_classes)
+    new, truth = bent(4000, n_classes, seed=1)
+    model = LessNaiveClassifier().fit(X, y)
+    assert model.members_[-1].name == "curved products"
+    plain = pair_stage.judge_products
+    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: plain(*args)[:1])
+    without = LessNaiveClassifier().fit(X, y)
+    assert without.members_[-1].name == "products"
+    found = log_loss(truth, model.predict_proba(new))
+    assert found < log_loss(truth, without.predict_proba(new)) - 0.01
+    assert model.cv_log_loss_ < without.cv_log_loss_ - 0.01
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_products_of_rows_with_weights_are_those_of_repeated_rows(curved):
     X, y = saddle(300, 3, gaps=0.1)
     times = np.random.default_rng(1).integers(1, 4, len(y))
     places = np.repeat(np.arange(len(y)), times)
@@ -457,11 +483,16 @@ def test_products_of_rows_with_weights_are_those_of_repeated_rows():
         inputs_of(X[places], y[places]),
     ):
         curves = choose_member(MEMBERS[1], inputs, inputs, [], tol=1e-13)
-        judged = JudgedProducts(3.0, np.empty(0))
+        judged = JudgedProducts("", curved, 3.0, np.empty(0))
         pairs = [(0, 1), (1, 3)]
         found.append(fit_products(inputs, curves, pairs, judged, [], tol=1e-14, max_iter=100))
     weighted, repeated = found
-    for one, other in zip(weighted.design.pieces[-2:], repeated.design.pieces[-2:], strict=True):
+    n_products = 8 if curved else 2
+    assert [piece.size for piece in weighted.design.pieces[-n_products:]] == [1] * n_products
+    assert weighted.design.pieces[-n_products - 1].size > 1
+    for one, other in zip(
+        weighted.design.pieces[-n_products:], repeated.design.pieces[-n_products:], strict=True
+    ):
         np.testing.assert_allclose(one.table, other.table, rtol=0, atol=1e-10)
     np.testing.assert_allclose(
         weighted.solution.parameters, repeated.solution.parameters, rtol=0, atol=1e-6
@@ -475,7 +506,7 @@ def test_columns_that_must_be_monotone_are_in_no_product():
     model = LessNaiveClassifier(monotonic_cst=[1, 0, 1, 0]).fit(X, y)
     assert not {"x0", "x2"} & {name for pair in model.pairs_ for name in pair}
     held = LessNaiveClassifier(monotonic_cst=[0, 0, 1, 0]).fit(X, y)
-    assert held.members_[-1].name == "products"
+    assert "products" in [m.name for m in held.members_]
     grid = np.repeat(X[:20], 50, axis=0)
     grid[:, 2] = np.tile(np.linspace(-4, 4, 50), 20)
     scores = held.predict_proba(grid)[:, 1].reshape(20, 50)
@@ -486,7 +517,7 @@ def test_products_do_not_depend_on_the_order_of_columns(tmp_path):
     X, y = saddle(500, 3, gaps=0.1)
     X = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     model = LessNaiveClassifier().fit(X, y)
-    assert model.members_[-1].name == "products"
+    assert "products" in [m.name for m in model.members_]
     other = LessNaiveClassifier().fit(X[["d", "b", "a", "c"]], y)
     found = other.predict_proba(X[["d", "b", "a", "c"]])
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-9)
@@ -691,7 +722,7 @@ def test_pairs_by_the_segments_of_curves_score_the_same(n_classes, monkeypatch):
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert model.pairs_
     found = model.predict_joint_log_proba(X)
-    monkeypatch.setattr(SharedCodes, "add_curve", lambda *args: None)
+    monkeypatch.setattr(SharedCodes, "add_curve", lambda *args: [])
     np.testing.assert_array_equal(model.predict_joint_log_proba(X), found)
 
 
@@ -770,7 +801,7 @@ def test_models_of_pairs_without_weight_are_not_fitted(monkeypatch, unused):
 
     for name in ("fit_tables", "boost_pairs"):
         monkeypatch.setattr(pair_stage, name, counted(name))
-    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: None)
+    monkeypatch.setattr(pair_stage, "judge_products", lambda *args: [])
     monkeypatch.setattr(pair_stage.Judge, "stack", stack_without)
     model = LessNaiveClassifier(pairs=3).fit(X, y)
     assert model.pairs_

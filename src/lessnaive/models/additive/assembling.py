@@ -68,17 +68,20 @@ class Assembly:
         """Add a fitted design, times a weight; `coarse` are the columns of its pairs, by place."""
         scores = weight * centred(parameters)
         self.intercept += scores[-1]
+        products: dict[Group, Floats] = {}
         for piece, part in zip(design.pieces, design.parts(scores), strict=True):
             if isinstance(piece, CrossCells):
                 own = [coarse[j] for j in piece.columns]
                 self._add_cells(own, part.reshape(*piece.sizes, -1))
             elif isinstance(piece, Product):
-                own = [coarse[j] for j in piece.columns]
-                self._add_cells(own, piece.table[..., None] * part[0])
+                table = piece.table[..., None] * part[0]
+                products[piece.columns] = products.get(piece.columns, 0.0) + table
             elif isinstance(piece, Levels):
                 self._tables[piece.column] += part
             elif isinstance(piece, NumericPiece):
                 self._curves[piece.column].append(piece.curve(part))
+        for columns, table in products.items():
+            self._add_cells([coarse[j] for j in columns], table)
 
     def add_boosted(self, boosted: BoostedPairs, weight: float) -> None:
         """Add boosted trees, times a weight."""

@@ -26,7 +26,8 @@ class MemberReport(NamedTuple):
     ----------
     name : str
         "smooth", "bends", "lines", "steps" or "freed"; with pairs or triples also "tables" and
-        "trees", with pairs of numbers also "coarse tables" and perhaps "products".
+        "trees", with pairs of numbers also "coarse tables" and perhaps "products" and "curved
+        products".
     penalty : float or None
         The penalty that was chosen; None for trees.
     weight : float

@@ -77,7 +77,9 @@ class LessNaiveClassifier(ScorecardClassifier):
     - *trees*: boosted trees each branch of which looks at one column or pair;
     - *products*: *bends* with a multiple of the product of each pair of numbers, if they lower the
       log-loss of held-out rows by 1 % of that of *bends* alone and by more than its standard error
-      (with fewer than 100 rows, twice that).
+      (with fewer than 100 rows, twice that);
+    - *curved products*: where there are products, also *bends* with a multiple of each product of
+      the two numbers or their squares.
 
     They are used if the log-loss of held-out rows falls by 0.5 % or more. Where the columns alone
     leave less than 0.5 % of the log-loss of the class frequencies, pairs are not looked for.
@@ -139,7 +141,7 @@ class LessNaiveClassifier(ScorecardClassifier):
     members_ : list of MemberReport
         What each of the models contributed: name, penalty, weight in the sum, and log-loss on
         held-out rows. With pairs or triples, "tables" and "trees" are among them, with numbers also
-        "coarse tables" and perhaps "products".
+        "coarse tables" and perhaps "products" and "curved products".
     cv_log_loss_ : float or None
         Log-loss of held-out rows, for which penalties, rounds of trees, weights, and whether pairs
         are used, are those that the other folds choose; None if there were too few rows to hold any

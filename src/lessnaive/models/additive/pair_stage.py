@@ -100,8 +100,10 @@ class WithPairs:
         Tables, coarse ones first.
     trees : JudgedTrees
         Rounds of the sequences of trees.
-    curves, products : ChosenMember and JudgedProducts, or None
-        Products, and the curves beside them.
+    products : list of JudgedProducts
+        Products, the simple ones first.
+    curves : ChosenMember or None
+        The curves beside products.
     reports : list of MemberReport
         What each model of pairs contributed.
     """
@@ -111,8 +113,8 @@ class WithPairs:
     pairs: list[Pair]
     tables: list[JudgedTables]
     trees: JudgedTrees
+    products: list[JudgedProducts]
     curves: ChosenMember | None
-    products: JudgedProducts | None
     reports: list[MemberReport]
 
 
@@ -154,16 +156,15 @@ def judge_pairs(
     pairs_of_folds = [own for own, _ in of_folds]
     trees = judge_trees(some, folds, pairs_of_folds)
     step()
-    products = None
+    products: list[JudgedProducts] = []
     if alone.curves is not None:
-        products = judge_products(some, folds, alone.curves, pairs_of_folds, settings.tol)
+        products = judge_products(some, folds, alone.curves, pairs_of_folds, settings.fold_tol)
     step()
     models: list[tuple[str, float | None, HeldOut]] = [
         (each.name, each.penalty, judge.held_out(each.held_out)) for each in tables
     ]
     models.append(("trees", None, judge.held_out(trees.held_out)))
-    if products is not None:
-        models.append(("products", products.penalty, judge.held_out(products.held_out)))
+    models += [(each.name, each.penalty, judge.held_out(each.held_out)) for each in products]
     n_alone = len(alone.held_out)
     weights, honest = judge.stack(
         [*alone.held_out, *(scores for _, _, scores in models)],
@@ -177,7 +178,7 @@ def judge_pairs(
         for (name, penalty, scores), weight in zip(models, weights[n_alone:].tolist(), strict=True)
     ]
     found = WithPairs(
-        weights, list(mains[0]), pairs, tables, trees, alone.curves, products, reports
+        weights, list(mains[0]), pairs, tables, trees, products, alone.curves, reports
     )
     return found, loss
 
@@ -250,19 +251,14 @@ def fit_pairs(
         trees = boost_pairs(every if every is some else inputs, some, judged.pairs, judged.trees)
         assembly.add_boosted(trees, weight_of["trees"])
         bins = trees.coarse
-    of_products = weight_of.get("products", 0.0)
-    if judged.products is not None and judged.curves is not None and of_products:
+    for own in judged.products:
+        if judged.curves is None or not weight_of[own.name]:
+            continue
         # A few parameters more than the curves have: of very many rows, those of the folds do.
         products = fit_products(
-            some,
-            judged.curves,
-            judged.pairs,
-            judged.products,
-            bins,
-            tol=tol,
-            max_iter=max_iter,
+            some, judged.curves, judged.pairs, own, bins, tol=tol, max_iter=max_iter
         )
         parameters = products.solution.parameters
-        assembly.add_design(products.design, parameters, of_products, products.coarse)
+        assembly.add_design(products.design, parameters, weight_of[own.name], products.coarse)
         solutions.append(products.solution)
     return solutions

@@ -1,9 +1,10 @@
-"""A third model of pairs: curves of the columns, and the product of two numbers for each pair."""
+"""More models of pairs: curves of the columns, and products of two numbers for each pair."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +39,21 @@ _PENALTIES = (30.0, 3.0, 0.3, 0.03)
 _LEAST_GAIN = 0.01
 # Standard deviations at which the factors end.
 _END = 3.0
+# By so much each square among the factors makes a product dearer.
+_DEARER = 3.0
+# Factors and products that vary less say nothing.
+_SMALLEST = 1e-9
+_NAMES = {False: "products", True: "curved products"}
 
 
 class JudgedProducts(NamedTuple):
-    """What the folds say about products: their penalty, and scores of held-out rows."""
+    """What the folds say about products: their penalty, and scores of held-out rows.
 
+    Of each column they have the number itself, if `curved` its square too.
+    """
+
+    name: str
+    curved: bool
     penalty: float
     held_out: HeldOut
 
@@ -62,55 +73,80 @@ def judge_products(
     curves: ChosenMember,
     pairs_of_folds: Sequence[Sequence[Pair]],
     tol: float,
-) -> JudgedProducts | None:
-    """Choose the penalty of products by the folds; None where curves alone are as good.
+) -> list[JudgedProducts]:
+    """Choose the penalty of products by the folds; none where curves alone are as good.
 
-    The curves keep their own penalty, and a search begins where that for the curves alone ended.
+    Where products are better, curved ones stand beside them.
+    """
+    rows = np.concatenate([test for _, test in folds])
+    found = _judge(some, folds, curves, pairs_of_folds, tol, _PENALTIES, curves.states, False)
+    if found is None:
+        return []
+    products, states = found
+    before, after = (
+        log_losses(each.scores[rows], some.labels[rows])
+        for each in (curves.held_out, products.held_out)
+    )
+    weights = np.ones(len(rows)) if some.weights is None else some.weights[rows]
+    if not pays(before - after, weights, _LEAST_GAIN * float(np.average(before, weights=weights))):
+        return []
+    # They say more than products do, and their search begins where that for products ended.
+    penalties = _PENALTIES[_PENALTIES.index(products.penalty) :]
+    found = _judge(some, folds, curves, pairs_of_folds, tol, penalties, states, True)
+    return [products] if found is None else [products, found[0]]
+
+
+def _judge(
+    some: Inputs,
+    folds: Folds,
+    curves: ChosenMember,
+    pairs_of_folds: Sequence[Sequence[Pair]],
+    tol: float,
+    penalties: Sequence[float],
+    states: Sequence[Floats],
+    curved: bool,
+) -> tuple[JudgedProducts, list[Floats]] | None:
+    """Return what the folds say, and their parameters; None where curves alone are as good.
+
+    The curves keep their own penalty, and the searches begin at the states.
     """
     pairs = sorted({pair for own in pairs_of_folds for pair in own})
-    products, _ = _products(some, pairs, {})
+    products, _ = _products(some, pairs, {}, curved)
     if not products or curves.design is None:
         return None
     labels, n_classes = some.labels, some.n_classes
     mains = encode(curves.design.pieces, some)
-    added, fitted, judged, states = [], [], [], []
-    for (train, test), own, state in zip(folds, pairs_of_folds, curves.states, strict=True):
-        added.append([products[pair] for pair in own if pair in products])
+    added, fitted, judged, now = [], [], [], []
+    for (train, test), own, state in zip(folds, pairs_of_folds, states, strict=True):
+        added.append(_in_order(products, own))
         blocks = [*mains, *encode(added[-1], some)]
         fitted.append((train, blocks))
         held_out = [block.take(test) for block in blocks]
         judged.append(kernel_rows(held_out, labels[test], None, n_classes))
-        states.append(_with_products(state, len(added[-1])))
+        size = curves.design.size + len(added[-1]) + 1
+        now.append(_with_products(state, size - len(state)))
     seen = OtherFolds(some, folds)
     seen.look([curves.held_out.scores[test] for _, test in folds])
-    alone, best = seen.loss, None
-    for penalty in _PENALTIES:
+    best = None
+    for penalty in penalties:
         scores = []
         tolerance = fold_tolerance(tol, seen.lowest)
         for place, (_, test) in enumerate(folds):
             train, blocks = fitted[place]
             fit = Fit(_design(curves, added[place], penalty), blocks, some, train)
-            states[place] = fit.solve(
-                curves.penalty, states[place], tol=tolerance, max_iter=FOLD_STEPS
+            now[place] = fit.solve(
+                curves.penalty, now[place], tol=tolerance, max_iter=FOLD_STEPS
             ).parameters
             out = np.empty((len(test), some.n_outputs))
-            judged[place].scores(states[place], out)
+            judged[place].scores(now[place], out)
             scores.append(centred(out))
         seen.look(scores)
         if not seen.is_lowest:
             break
-        best = penalty
+        best = penalty, list(now)
     if best is None:
         return None
-    rows = np.concatenate([test for _, test in folds])
-    before, after = (
-        log_losses(each.scores[rows], labels[rows]) for each in (curves.held_out, seen.held_out)
-    )
-    weights = np.ones(len(rows)) if some.weights is None else some.weights[rows]
-    gains = before - after
-    return (
-        JudgedProducts(best, seen.held_out) if pays(gains, weights, _LEAST_GAIN * alone) else None
-    )
+    return JudgedProducts(_NAMES[curved], curved, best[0], seen.held_out), best[1]
 
 
 def fit_products(
@@ -124,10 +160,12 @@ def fit_products(
     max_iter: int,
 ) -> ProductsOfPairs:
     """Fit curves and products to all rows; `bins` are columns whose bins the factors share."""
-    products, coarse = _products(inputs, pairs, {column.place: column for column in bins})
-    design = _design(curves, list(products.values()), judged.penalty)
+    shared = {column.place: column for column in bins}
+    products, coarse = _products(inputs, pairs, shared, judged.curved)
+    added = _in_order(products, pairs)
+    design = _design(curves, added, judged.penalty)
     fit = Fit(design, encode(design.pieces, inputs), inputs)
-    start = None if curves.start is None else _with_products(curves.start, len(products))
+    start = None if curves.start is None else _with_products(curves.start, len(added))
     solution = fit.solve(curves.penalty, start, tol=tol, max_iter=max_iter)
     return ProductsOfPairs(design, coarse, solution)
 
@@ -138,48 +176,86 @@ def _with_products(parameters: Floats, n_products: int) -> Floats:
     return np.concatenate([parameters[:-1], zeros, parameters[-1:]])
 
 
+def _in_order(products: Mapping[Pair, Sequence[Product]], pairs: Sequence[Pair]) -> list[Product]:
+    """Return the first product of each pair, then the second, and so on."""
+    own = [products[pair] for pair in pairs if pair in products]
+    return [product for turn in zip_longest(*own) for product in turn if product is not None]
+
+
 def _design(curves: ChosenMember, products: Sequence[Product], penalty: float) -> Design:
     """Return curves and products; the penalty of the latter is not relative to the other."""
     assert curves.design is not None
-    own = [replace(product, penalty=penalty / curves.penalty) for product in products]
+    own = [
+        replace(product, penalty=product.penalty * penalty / curves.penalty) for product in products
+    ]
     return Design([*curves.design.pieces, *own])
 
 
 def _products(
-    inputs: Inputs, pairs: Sequence[Pair], bins: Mapping[int, Coarse]
-) -> tuple[dict[Pair, Product], dict[int, Coarse]]:
+    inputs: Inputs, pairs: Sequence[Pair], bins: Mapping[int, Coarse], curved: bool
+) -> tuple[dict[Pair, list[Product]], dict[int, Coarse]]:
     """Return the products of pairs of numbers, and the columns in bins."""
     coarse: dict[int, Coarse] = {}
-    factors: dict[int, Floats] = {}
+    factors: dict[int, list[Floats]] = {}
     for place in sorted({place for pair in pairs for place in pair}):
         column = inputs.columns[place]
         if not isinstance(column, Numbers):
             continue
         own = coarse_numbers(column, TREE_BINS, bins.get(place))
-        factor = _factor(inputs, column, own)
-        if factor is not None:
-            coarse[place], factors[place] = own, factor
-    out: dict[Pair, Product] = {}
+        found = _factors(inputs, column, own, curved)
+        if found:
+            coarse[place], factors[place] = own, found
+    out: dict[Pair, list[Product]] = {}
     for a, b in pairs:
         if a in factors and b in factors:
-            values = factors[a][coarse[a].codes] * factors[b][coarse[b].codes]
-            mean = np.average(values, weights=inputs.weights)
-            size = float(np.sqrt(np.average((values - mean) ** 2, weights=inputs.weights)))
-            if size > 1e-9:
-                table = np.outer(factors[a], factors[b]) / size
-                out[a, b] = Product((a, b), table, values / size)
+            codes = (coarse[a].codes, coarse[b].codes)
+            both = [
+                _product(inputs, (a, b), codes, (first, second), _DEARER ** (i + j))
+                for i, first in enumerate(factors[a])
+                for j, second in enumerate(factors[b])
+            ]
+            if both[0] is not None:
+                out[a, b] = [product for product in both if product is not None]
     return out, coarse
 
 
-def _factor(inputs: Inputs, column: Numbers, coarse: Coarse) -> Floats | None:
-    """Return the mean standardized value of each bin, 0 for missing; None if it cannot be told."""
+def _product(
+    inputs: Inputs,
+    pair: Pair,
+    codes: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    factors: tuple[Floats, Floats],
+    penalty: float,
+) -> Product | None:
+    """Return a product with a deviation of 1; None if it is the same for all rows."""
+    values = factors[0][codes[0]] * factors[1][codes[1]]
+    mean = np.average(values, weights=inputs.weights)
+    size = float(np.sqrt(np.average((values - mean) ** 2, weights=inputs.weights)))
+    if size <= _SMALLEST:
+        return None
+    return Product(pair, np.outer(*factors) / size, values / size, penalty)
+
+
+def _factors(inputs: Inputs, column: Numbers, coarse: Coarse, curved: bool) -> list[Floats]:
+    """Return the mean standardized value of each bin, 0 for missing; none if it cannot be told.
+
+    If `curved`, its square follows, less what is straight of it.
+    """
     line = standard_line(column)
     if line is None:
-        return None
+        return []
     values = np.clip(line.encode(inputs.columns).values, -_END, _END)
     counts = np.bincount(coarse.codes, column.weights, minlength=coarse.size)
     w = values if column.weights is None else values * column.weights
     sums = np.bincount(coarse.codes, w, minlength=coarse.size)
     means = sums / np.where(counts > 0, counts, 1.0)
-    means[0] = 0.0
-    return np.asarray(means)
+    means[0] = counts[0] = 0.0
+    share = counts / counts.sum()
+    apart = means - share @ means
+    variance = float(share @ apart**2)
+    if not curved or variance <= _SMALLEST:
+        return [means]
+    square = means**2 - share @ means**2
+    square -= float(share @ (square * apart)) / variance * apart
+    square[0] = 0.0
+    deviation = float(np.sqrt(share @ square**2))
+    return [means] if deviation <= _SMALLEST else [means, square / deviation]
