@@ -56,3 +56,23 @@ def test_a_fold_that_takes_too_long_is_stopped_and_kept_as_such(home):
         assert found["quick", "LessNaive", fold]["log_loss"] > 0.0
     again = measure(home, "--limit", "0.2", "--methods", "NaiveBayes", "LessNaive")
     assert again == found
+
+
+def test_methods_may_have_classes_in_any_order(home, monkeypatch):
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    monkeypatch.setenv("LESSNAIVE_DATA_HOME", str(home))
+    import quality
+
+    class Turned:
+        def fit(self, X, y):
+            self._model = quality.METHODS["NaiveBayes"]().fit(X, y)
+            self.classes_ = self._model.classes_[::-1]
+            return self
+
+        def predict_proba(self, X):
+            return self._model.predict_proba(X)[:, ::-1]
+
+    monkeypatch.setitem(quality.METHODS, "turned", Turned)
+    found = [quality.measure(method, "quick", 0) for method in ("NaiveBayes", "turned")]
+    for measure in ("log_loss", "accuracy", "auc"):
+        assert found[0][measure] == pytest.approx(found[1][measure], abs=1e-12)
