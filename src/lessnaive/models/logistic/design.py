@@ -377,7 +377,10 @@ class Design:
         shift = _Entries(np.zeros_like(shifted), 1 + shifted, moved[shifted] / unit[shifted])
         own = _Entries(_repeated(firsts, lengths) + own.rows, 1 + places, own.values / unit[places])
         rows, columns, values = _Entries.joined([_ONE, own, shift])
-        out = csr_array(coo_array((values, (rows, columns)), shape=(code, 1 + len(self))))
+        shape = (code, 1 + len(self))
+        if max(shape) <= np.iinfo(np.int32).max:  # places in half the room
+            rows, columns = rows.astype(np.int32), columns.astype(np.int32)
+        out = csr_array(coo_array((values, (rows, columns)), shape=shape))
         out.sort_indices()  # sums have one order
         return out
 
