@@ -96,7 +96,7 @@ class TermDisplay:
     >>> model = LessNaiveClassifier().fit(X, y)
     >>> display = TermDisplay.from_estimator(model, "island")
     >>> display.drawing.labels
-    ['Torgersen', 'Biscoe', 'Dream']
+    ['Biscoe', 'Dream', 'Torgersen']
     >>> [line.get_label() for line in TermDisplay.from_estimator(model, "bill_length_mm").lines_]
     ['Adelie', 'Chinstrap', 'Gentoo']
     """
