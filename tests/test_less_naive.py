@@ -472,6 +472,15 @@ def test_curved_products_help_where_one_number_bends_what_another_does(n_classes
     assert model.cv_log_loss_ < without.cv_log_loss_ - 0.01
 
 
+def test_numbers_without_squares_have_no_curved_products():
+    rng = np.random.default_rng(1)
+    X = np.sign(rng.normal(size=(400, 3)))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(400) < 0.1)
+    names = [m.name for m in LessNaiveClassifier().fit(X, y).members_]
+    assert "products" in names
+    assert "curved products" not in names
+
+
 @pytest.mark.parametrize("curved", [False, True])
 def test_products_of_rows_with_weights_are_those_of_repeated_rows(curved):
     X, y = saddle(300, 3, gaps=0.1)

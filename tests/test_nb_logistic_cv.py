@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,30 @@ def test_few_penalties_are_all_tried():
     X, y = table()
     model = NBLogisticCV(n_lams=20, cv=3, lam_ratio=1e-3).fit(X, y)
     np.testing.assert_allclose(model.path_.lams, model.lambda_max_ * np.geomspace(1, 1e-3, 20))
+
+
+@pytest.mark.parametrize("seed", [0, 19])
+def test_folds_that_fit_all_rows_end_in_the_same_place_one_by_one(monkeypatch, seed):
+    """A fold that goes further at once is asked what the first one was asked on its way."""
+    from lessnaive.models.logistic import penalty_search
+
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 60))
+    y = (X[:, 0] + 0.7 * X[:, 1] + 0.3 * rng.normal(size=30) > 0).astype(int)
+    together = NBLogisticCV(cv=3).fit(X, y)
+    monkeypatch.setattr(penalty_search, "_MANY_CELLS", 0)
+    steps = []
+
+    @contextmanager
+    def counted(title, total, shown):
+        steps.append(-total)
+        yield lambda: steps.append(1)
+
+    monkeypatch.setattr(penalty_search, "progress", counted)
+    model = NBLogisticCV(cv=3).fit(X, y)
+    np.testing.assert_array_equal(model.path_.lams, together.path_.lams)
+    assert model.lam_ == together.lam_
+    assert sum(steps) == 0
 
 
 # Rows are taken once for each part of the way down, and once more for what is beside the best.

@@ -114,6 +114,8 @@ def _judge(
     products, _ = _products(some, pairs, {}, curved)
     if not products or curves.design is None:
         return None
+    if curved and all(len(own) == 1 for own in products.values()):
+        return None  # numbers of two values have no squares: it would be the same model again
     labels, n_classes = some.labels, some.n_classes
     mains = encode(curves.design.pieces, some)
     added, fitted, judged, now = [], [], [], []

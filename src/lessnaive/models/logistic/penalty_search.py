@@ -95,10 +95,19 @@ class _FoldPath:
         The penalties, on the scale of all rows, from large to small.
     first : sequence of int
         Places of the penalties to try first, in ascending order.
+    together : int
+        After so many of them each it may be asked whether hardly any loss is left.
     """
 
-    def __init__(self, begin: Callable[[], _FoldRows], lams: Floats, first: Sequence[int]) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], _FoldRows],
+        lams: Floats,
+        first: Sequence[int],
+        together: int,
+    ) -> None:
         self._begin, self._lams, self._first = begin, lams, first
+        self._together = together
         self._rows: _FoldRows | None = None
         self._walk: Iterator[Floats] | None = None
         self._done = 0
@@ -118,9 +127,10 @@ class _FoldPath:
         for place in self._first[self._done : to]:
             weights = next(self._walk)
             self._note(place, weights)
+            self._done += 1
+            if self._done % self._together == 0:  # also where others went on further at once
+                self.fits_all[self._done] = rows.fits_all(weights)
             step()
-        self._done = to
-        self.fits_all[to] = rows.fits_all(weights)
 
     def look_at(self, places: Sequence[int], step: Step) -> None:
         """Try penalties at these places, in ascending order."""
@@ -240,7 +250,9 @@ class PenaltySearch:
 
         # Nearly all rows are in all folds.
         narrow = [_Split(*split, len(training.labels)) for split in splits]
-        self._folds = [_FoldPath(partial(begin, split), lams, self._first) for split in narrow]
+        self._folds = [
+            _FoldPath(partial(begin, split), lams, self._first, self._together) for split in narrow
+        ]
 
     def run(self) -> tuple[list[int], Floats]:
         """Return the places of the penalties that were tried, and their scores in each fold."""
@@ -248,7 +260,9 @@ class PenaltySearch:
         while places := self._untried_beside_the_best(tried):
             self._side_by_side(partial(_FoldPath.look_at, places=places, step=self._step))
             tried = sorted([*tried, *places])
-        for _ in range((len(self._lams) - len(tried)) * (len(self._folds) + 1)):
+        # What no fold needs, and no path of all rows, is done as well.
+        rest = len(self._lams) * (len(self._folds) + 1) - len(tried)
+        for _ in range(rest - sum(len(path.scores) for path in self._folds)):
             self._step()
         return tried, self._scores(self._folds, tried)
 
