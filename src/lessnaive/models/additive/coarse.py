@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from lessnaive.models.additive.basis import bin_codes, quantile_cuts
 from lessnaive.models.additive.columns import Categories, Inputs, Numbers
 from lessnaive.scorecard.terms.encodings import Encoding, Groups, Intervals, Values
 
-__all__ = ["Coarse", "coarse_columns", "coarse_numbers"]
+__all__ = ["Coarse", "coarse_columns", "coarse_numbers", "with_bins"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ def coarse_columns(inputs: Inputs, n_bins: int, n_levels: int) -> list[Coarse]:
         if isinstance(column, Numbers)
         else _levels(column, inputs, n_levels)
         for column in inputs.columns
+    ]
+
+
+def with_bins(coarse: Sequence[Coarse], inputs: Inputs, n_bins: int) -> list[Coarse]:
+    """Return coarse columns with the same categories, and numbers in so many bins."""
+    return [
+        coarse_numbers(column, n_bins) if isinstance(column, Numbers) else own
+        for column, own in zip(inputs.columns, coarse, strict=True)
     ]
 
 

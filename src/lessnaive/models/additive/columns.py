@@ -79,6 +79,11 @@ class Numbers:
         """Whether a value is missing."""
         return bool(np.isnan(self.values).any())
 
+    def forget_order(self) -> None:
+        """Give back the room of the ordered values, which are worked out again where needed."""
+        for name in ("_ordered", "distinct"):
+            self.__dict__.pop(name, None)
+
     @property
     def is_empty(self) -> bool:
         """Whether all values are missing."""

@@ -117,18 +117,24 @@ class Fit:
             labels, weights = labels[rows], None if weights is None else weights[rows]
         self.rows = kernel_rows(encoded, labels, weights, n_classes)
         logs, absent = class_logs(labels, weights, n_classes)
-        self.start = np.zeros((design.size + 1, len(logs)))
-        if design.target is not None:
-            self.start[:-1] = design.target
-        self.start[-1] = logs
+        self._size, self._target, self._logs = design.size, design.target, logs
         penalty, link = design.penalties()
         # The intercept of a class without rows would go to minus infinity.
         runs = design.runs(inputs.signs)
         self._newton = _core.AdditiveNewton(self.rows, penalty, link, self.start, absent, runs)
 
+    @property
+    def start(self) -> Floats:
+        """Where the first search begins: what parameters are pulled to, and class frequencies."""
+        out = np.zeros((self._size + 1, len(self._logs)))
+        if self._target is not None:
+            out[:-1] = self._target
+        out[-1] = self._logs
+        return out
+
     def solve(self, lam: float, start: Floats | None, *, tol: float, max_iter: int) -> Solution:
         """Return the minimum at a penalty; `tol` is the gain per row that ends the search."""
-        parameters = (self.start if start is None else start).copy()
+        parameters = self.start if start is None else start.copy()
         steps, _, done, _, _ = self._newton.minimize(lam, tol, max_iter, parameters)
         return Solution(parameters, steps, done)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lessnaive.models.additive.assembling import Assembly
-from lessnaive.models.additive.columns import Inputs
+from lessnaive.models.additive.columns import Inputs, Numbers
 from lessnaive.models.additive.design import Solution
 from lessnaive.models.additive.judge import Judge, MemberReport
 from lessnaive.models.additive.members import members_for
@@ -55,6 +55,10 @@ def fit_ensemble(
         return choose_member(kinds[place], every, some, folds, tol=settings.fold_tol, step=step)
 
     chosen = side_by_side(chosen_at, [(place,) for place in range(len(kinds))], settings.n_jobs)
+    if every is not some:
+        for column in every.columns:
+            if isinstance(column, Numbers):
+                column.forget_order()
     weights, with_pairs, judge, log_loss = np.array(shares), None, None, None
     if folds:
         judge = Judge(some, folds)

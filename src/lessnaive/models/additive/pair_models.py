@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lessnaive import _core
 from lessnaive.models.additive.basis import Piece
-from lessnaive.models.additive.coarse import Coarse, coarse_columns
+from lessnaive.models.additive.coarse import Coarse, coarse_columns, with_bins
 from lessnaive.models.additive.columns import Inputs, Numbers, thinned
 from lessnaive.models.additive.design import Design, Fit, Solution, encode, kernel_rows
 from lessnaive.models.additive.mains import Mains
@@ -92,19 +92,20 @@ def judge_tables(
     folds: Folds,
     mains: Sequence[Mains],
     choices: Sequence[Groups],
+    coarse: Sequence[Coarse],
     tol: float,
 ) -> list[JudgedTables]:
     """Choose groups, and the penalty of tables with few and with more bins, by the folds.
 
     `mains` are the pieces of the columns in each fold, and what they make of the rows. `choices`
-    are the groups to choose from, the simplest first. Without numbers there are no bins, and one
-    table.
+    are the groups to choose from, the simplest first. `coarse` are the columns in the most bins.
+    Without numbers there are no bins, and one table.
     """
     numeric = any(isinstance(column, Numbers) for column in some.columns)
     sizes = dict(zip(BINS, _NAMES, strict=True)) if numeric else {BINS[0]: _NAMES[-1]}
-    coarse = {n_bins: coarse_columns(some, n_bins, LEVELS) for n_bins in sizes}
+    in_bins = {n_bins: with_bins(coarse, some, n_bins) for n_bins in sizes}
     paths = [
-        {n: _path(some, folds, mains, groups.of_folds, coarse[n], tol) for n in sizes}
+        {n: _path(some, folds, mains, groups.of_folds, in_bins[n], tol) for n in sizes}
         for groups in choices
     ]
     lowest = [min(loss for loss, _, _ in own.values()) for own in paths]

@@ -147,7 +147,7 @@ def judge_pairs(
     choices = [Groups([list(own) for own, _ in of_folds], list(pairs))]
     if triples:
         choices.append(Groups([[*own, *more] for own, more in of_folds], [*pairs, *triples]))
-    tables = judge_tables(some, folds, mains_of_folds, choices, settings.fold_tol)
+    tables = judge_tables(some, folds, mains_of_folds, choices, coarse, settings.fold_tol)
     if every is not some:  # more rows than are in folds: a fit to all of them takes long
         tables = [min(tables, key=lambda each: judge.loss(judge.held_out(each.held_out).scores))]
     step()

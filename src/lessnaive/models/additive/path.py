@@ -102,8 +102,6 @@ class OtherFolds:
 
     Attributes
     ----------
-    held_out : HeldOut
-        These scores, and those at the setting that is best for all.
     loss, lowest : float
         Mean loss of all held-out rows at the setting that was looked at last, and the lowest.
     is_lowest : bool
@@ -120,10 +118,17 @@ class OtherFolds:
         self._weights = [weights[test] for test in self._tests]
         self._total = sum(float(own.sum()) for own in self._weights)
         self._of_others = np.full(len(folds), np.inf)
-        shape = (inputs.n_rows, inputs.n_classes)
-        self.held_out = HeldOut(np.zeros(shape), np.zeros(shape))
+        self.n_classes = inputs.n_classes
+        shape = (inputs.n_rows, self.n_classes)
+        self._scores, self._honest = np.zeros(shape), np.zeros(shape)
         self.loss = self.lowest = np.inf
         self.is_lowest = self.is_kept = False
+
+    @property
+    def held_out(self) -> HeldOut:
+        """The scores of held-out rows; mostly the same setting is best for all folds."""
+        same = np.array_equal(self._scores, self._honest)
+        return HeldOut(self._scores, self._scores if same else self._honest)
 
     def look(self, scores: Sequence[Floats]) -> None:
         """Look at another setting: scores of the held-out rows of each fold."""
@@ -134,13 +139,13 @@ class OtherFolds:
         if self.is_lowest:
             self.lowest = self.loss
             for test, own in zip(self._tests, scores, strict=True):
-                self.held_out.scores[test] = own
+                self._scores[test] = own
         for place, test in enumerate(self._tests):
             # The one fold there is has no others.
             others = sum(losses[:place] + losses[place + 1 :]) if len(losses) > 1 else losses[0]
             if others < self._of_others[place] * (1 - self._least_gain):
                 self._of_others[place] = others
-                self.held_out.honest[test] = scores[place]
+                self._honest[test] = scores[place]
                 self.is_kept = True
 
 
@@ -237,10 +242,10 @@ def penalty_path(
     A search begins where the last two penalties point to.
     """
     states = [fit.start for fit in fits]
-    moves = [np.zeros_like(start) for start in states]
+    moves = [np.zeros(1)] * len(fits)
     for lam in penalties:
         scores = []
-        tolerance = fold_tolerance(tol, min(seen.lowest, np.log(seen.held_out.scores.shape[1])))
+        tolerance = fold_tolerance(tol, min(seen.lowest, np.log(seen.n_classes)))
         for place, (fit, rows, (_, test)) in enumerate(zip(fits, tests, folds, strict=True)):
             start = states[place]
             guess = start + moves[place] if lam < penalties[0] else start
