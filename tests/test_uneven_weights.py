@@ -147,3 +147,11 @@ def test_more_weights_than_a_matrix_has_room_for(penalty, monkeypatch):
     exact = model.fit(X, y, weights).predict_proba(X)
     monkeypatch.setattr(newton_cg, "_MOST_IN_MATRIX", 10)
     assert np.abs(model.fit(X, y, weights).predict_proba(X) - exact).max() < 1e-9
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_weights_that_all_stay_at_their_target(penalty):
+    X, y, weights = uneven_table(0)
+    model = NBLogistic(penalty=penalty, lam=1e15).fit(X, y, weights)
+    assert model.converged_
+    np.testing.assert_allclose(model.coef_, model.target_coef_, atol=1e-9)
