@@ -198,6 +198,23 @@ def test_the_parts_are_shared_out_evenly(client):
     assert all(seen[-1]), seen
 
 
+def test_progress_counts_parts_as_they_are_done(tmp_path):
+    seen = []
+
+    def look(what, done, total):
+        seen.append((what, done, total))
+        if 0 < done < total and list(tmp_path.glob("_loss-*")):
+            (tmp_path / "over").touch()  # the rest need not be slow
+
+    with LocalCluster(n_workers=2, **QUIET) as cluster, Client(cluster) as client:
+        client.run(slow_down, str(tmp_path), "_loss", 1.0)
+        with options(progress=look):
+            BaristaNB(max_iter=3, tol=0.1).fit(*table_in(7))
+    assert (tmp_path / "over").exists()
+    assert seen[-1] == ("parts", 5, 5)  # two of the parts are empty
+    assert {total for what, _, total in seen if what == "parts"} == {5, 7}
+
+
 def test_things_are_moved_from_those_who_have_more_than_their_share():
     sizes = dict.fromkeys("abcdef", 10)
     all_here = dict.fromkeys(sizes, "x")

@@ -1,4 +1,6 @@
 // Linear models: the loss of rows of numbers and codes, and its derivatives.
+#include <nanobind/stl/pair.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -171,6 +173,8 @@ void bind_linear(nb::module_& m) {
         .def_prop_ro("coefficients", &LinearRows::coefficients)
         .def_prop_ro("entries", &LinearRows::entries)
         .def_prop_ro("total_weight", &LinearRows::total_weight)
+        .def_prop_ro("weight_range", &LinearRows::weight_range,
+                     "The smallest weight of a row above 0, and the largest.")
         .def_prop_ro("nbytes", &LinearRows::bytes)
         .def("loss", &loss_binding, array_arg("coefficients"), array_or_none("gradient"),
              "Negative log-likelihood at coefficients (outputs x coefficients: intercept, numbers, "

@@ -1,6 +1,7 @@
 #include "linear/linear_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/parallel.hpp"
 #include "linear/linear_pass.hpp"
@@ -64,6 +65,15 @@ int64_t LinearRows::bytes() const {
     for (const Codes& coded : coded_)
         out += static_cast<int64_t>(coded.code.size() * sizeof(uint32_t));
     return out;
+}
+
+std::pair<double, double> LinearRows::weight_range() const {
+    double smallest = HUGE_VAL, largest = 0;
+    for (double w : weights_) {
+        if (w > 0) smallest = std::min(smallest, w);
+        largest = std::max(largest, w);
+    }
+    return {smallest, largest};
 }
 
 std::vector<double> LinearRows::shares() const {

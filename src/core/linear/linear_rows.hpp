@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "table/column.hpp"
@@ -34,6 +35,8 @@ class LinearRows {
     // Those that a row has a part in.
     int64_t entries() const { return 1 + numbers_ + static_cast<int64_t>(coded_.size()); }
     double total_weight() const { return total_weight_; }
+    // The smallest weight of a row above 0, and the largest; infinity and 0 without any.
+    std::pair<double, double> weight_range() const;
     // Of the weight, for each class.
     std::vector<double> shares() const;
     int64_t bytes() const;

@@ -125,6 +125,10 @@ class Curvature(ABC):
     #: Whether steps may be by a curvature without what hardly counts, if the rows are in memory.
     is_rough: bool = False
 
+    #: Whether some rows weigh so much more than others that what slopes say of these is easily
+    #: taken for nothing.
+    is_uneven: bool = False
+
     #: Whether there is a curvature without what hardly counts, which is faster.
     has_main_curvature: bool = False
 

@@ -24,6 +24,8 @@ _REMEMBERED = 4
 # Curvature of so many outputs or more can do without products of probabilities that are this share
 # of those of a rare class.
 _MANY_OUTPUTS, _NEGLIGIBLE = 8, 1e-2
+# Rows that weigh so many times as much as others are heavy.
+_UNEVEN = 1e4
 # So many times as many coefficients as a row has a part in are many.
 _SPARSE = 20
 # With more coordinates the largest eigenvalue of their Hessian is bounded by its trace.
@@ -66,6 +68,8 @@ class LinearLoss(Loss, Curvature):
         # What several outputs share is open but for the penalty, along which products lead slowly.
         self.is_sparse = rows.outputs == 1 and rows.coefficients > _SPARSE * rows.entries
         self.is_rough = self.shape[0] >= _MANY_OUTPUTS
+        smallest, largest = rows.weight_range
+        self.is_uneven = largest > _UNEVEN * smallest
         self._looks: dict[bytes, tuple[float, Floats]] = {}
 
     def coefficients(self, weights: Floats) -> Floats:

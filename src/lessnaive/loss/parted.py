@@ -353,6 +353,7 @@ class PartedLinearRows:
         self.rows = int(sum(fact[0] for fact in facts))
         self.classes, self.outputs, self.coefficients, self.entries = facts[0][1:5]
         self.total_weight = float(sum(fact[5] for fact in facts))
+        self.weight_range = min(fact[6] for fact in facts), max(fact[7] for fact in facts)
 
     @classmethod
     def of(
@@ -417,10 +418,10 @@ def _packed_rows(
     return PartRows(pack(training), first)
 
 
-def _facts_of_rows(part: PartRows) -> tuple[int, int, int, int, int, float]:
+def _facts_of_rows(part: PartRows) -> tuple[int, int, int, int, int, float, float, float]:
     rows = part.rows
     shape = rows.rows, rows.classes, rows.outputs, rows.coefficients, rows.entries
-    return *shape, rows.total_weight
+    return *shape, rows.total_weight, *rows.weight_range
 
 
 def _linear_loss(coefficients: Floats, with_gradient: bool, part: PartRows) -> tuple[float, Any]:

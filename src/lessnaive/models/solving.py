@@ -144,7 +144,7 @@ def minimize(
         tol=settings.tol,
         max_iter=settings.max_iter,
     )
-    if solution.converged and not isinstance(solver, Newton | NewtonCG | ProxNewton):
+    if solution.converged:
         solution = _finished(settings, solver, loss, penalty, solution)
     if _has_no_minimum(loss, penalty, solution, start):
         warn_caller(
@@ -175,16 +175,22 @@ def _finished(
 
     The rounding of sums, which depends on how rows are cut into parts and on their order, sends
     solvers that guess curvature from slopes on other ways, which end anywhere within the tolerance.
+    Of uneven rows it sends all of them.
     """
-    many = solution.weights.size > _MOST_FINISHED
-    newton = NewtonCG() if many else choose_solver("auto", loss, penalty)
-    if not isinstance(newton, NewtonCG | ProxNewton) or newton.refusal(loss, penalty) is not None:
-        return solution
-    newton.callback = solver.callback
-    precise = Stopping.of(loss, penalty, _PRECISE * settings.tol, _LAST_STEPS)
-    more = newton.go_on(loss, penalty, solution.point, precise, solution.history)
-    better = more.point if more.point.residual < solution.point.residual else solution.point
-    return replace(solution, point=better, n_iter=solution.n_iter + more.n_iter)
+    if not isinstance(solver, Newton | NewtonCG | ProxNewton):
+        many = solution.weights.size > _MOST_FINISHED
+        newton = NewtonCG() if many else choose_solver("auto", loss, penalty)
+        if isinstance(newton, NewtonCG | ProxNewton) and newton.refusal(loss, penalty) is None:
+            newton.callback = solver.callback
+            precise = Stopping.of(loss, penalty, _PRECISE * settings.tol, _LAST_STEPS)
+            more = newton.go_on(loss, penalty, solution.point, precise, solution.history)
+            better = more.point.residual < solution.point.residual
+            point = more.point if better else solution.point
+            solution = replace(solution, point=point, n_iter=solution.n_iter + more.n_iter)
+    if isinstance(loss, Curvature) and loss.is_uneven and type(penalty) is ElasticNet:
+        enough = Stopping.of(loss, penalty, settings.tol, settings.max_iter)
+        return NewtonCG(callback=solver.callback).refine(loss, penalty, solution, enough)
+    return solution
 
 
 class PathMinimizer:

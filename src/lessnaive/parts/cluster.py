@@ -101,25 +101,48 @@ class Cluster:
         parcel = Parcel(function)
         return parcel if len(pickle.dumps(parcel)) < _LARGE else self.submit(_itself, parcel)
 
-    def results(self, futures: Sequence[Any], what: str) -> list[Any]:
-        """Return the results of tasks when they are done; an error if they never will be."""
-        self.await_all(futures, what)
+    def results(
+        self, futures: Sequence[Any], what: str, counted: list[Any] | None = None
+    ) -> list[Any]:
+        """Return the results of tasks when they are done; an error if they never will be.
+
+        Progress counts these tasks, or others if they are given, as :meth:`await_all` does.
+        """
+        counted = list(futures) if counted is None else counted
+        total = len(counted)
+        self.await_all(futures, what, counted)
         found = self._gathered(futures)
-        self._report(futures, what)
+        self._options.progress(what, total, total)
         return [parcel.content for parcel in found]
 
-    def await_all(self, futures: Sequence[Any], what: str) -> None:
-        """Wait until tasks are done; an error if they never will be."""
+    def await_all(
+        self, futures: Sequence[Any], what: str, counted: list[Any] | None = None
+    ) -> None:
+        """Wait until tasks are done; an error if they never will be.
+
+        Parameters
+        ----------
+        futures : sequence of distributed.Future
+            The tasks.
+        what : str
+            What they are, for progress.
+        counted : list of distributed.Future, optional
+            The tasks that progress counts, if not these. Those that are done are taken off the
+            list, as workers keep the results of futures that somebody holds.
+        """
         from distributed import TimeoutError as StillRunning
         from distributed import wait
 
-        alone_since = None
+        counted = list(futures) if counted is None else counted
+        alone_since, total = None, len(counted)
         while True:
             try:
                 wait(list(futures), timeout=_LOOK)
                 break
             except StillRunning:
-                self._report(futures, what)
+                counted[:] = [future for future in counted if not future.done()]
+                # All of them there will only be with the results.
+                self._options.progress(what, total - max(1, len(counted)), total)
             except Exception:
                 break  # cancelled: the scheduler is gone, or says what was lost
             workers, now = self._ask("ncores"), time.monotonic()
@@ -165,10 +188,6 @@ class Cluster:
                 f"memory: make smaller partitions, or start larger workers. Dask says: {error}"
             ) from None
         return found
-
-    def _report(self, futures: Sequence[Any], what: str) -> None:
-        done = sum(future.done() for future in futures)
-        self._options.progress(what, done, len(futures))
 
     def _ask(self, question: str, **given: Any) -> Any:
         """Return what the scheduler answers, or None if it does not."""
@@ -283,11 +302,12 @@ class ClusterHeld(Held[T]):
         """Return a value of each of them, merged in a tree of tasks."""
         if self._cluster.has_new_workers():
             self._futures = self._cluster.balanced(self._futures)
-        nodes = self._applied(function)
+        parts = self._applied(function)
+        nodes = list(parts)
         while len(nodes) > 1:
             groups = [nodes[i : i + FAN_IN] for i in range(0, len(nodes), FAN_IN)]
             nodes = [self._cluster.submit(_merge, merge, group) for group in groups]
-        out: S = self._cluster.results(nodes, "parts")[0]
+        out: S = self._cluster.results(nodes, "parts", parts)[0]
         return out
 
     def each(self, function: Callable[[T], S]) -> list[S]:
