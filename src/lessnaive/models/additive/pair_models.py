@@ -215,7 +215,9 @@ def judge_trees(
             best = now
         if seen.is_kept:
             kept = now
-        if now >= most or now - kept >= _PATIENCE + now // _STEPS:
+        # What is kept may be for the sake of a fold without which the others gain on and on.
+        patience = _PATIENCE + now // _STEPS
+        if now >= most or now - kept >= patience or now - best >= 2 * patience:
             return JudgedTrees(best, n_sequences, seen.held_out)
         # The more rounds there were, the less is a single one.
         more = min(max(1, now // _STEPS), most - now)
