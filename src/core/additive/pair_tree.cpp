@@ -206,6 +206,7 @@ TreeGrower::Split TreeGrower::best_ordered(int column, const TreeSums* bins,
         // Without the last bin, all values are on one side: gaps against the rest.
         const int end = gaps && side == 0 ? n_codes : n_codes - 1;
         for (int code = 1; code < end; ++code) {
+            if (bins[code].weight == 0) continue;  // the same split again
             left.add(bins[code]);
             if (!try_split(left, total, before, out)) continue;
             last = code;
