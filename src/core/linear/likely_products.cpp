@@ -12,8 +12,7 @@ namespace {
 using linear::kBlock;
 
 // Cells that are copied before they are added up, and rows among which places are looked up.
-constexpr int64_t kCells = int64_t{1} << 18, kPlaces = int64_t{1} << 18;
-constexpr int64_t kMostBlocks = 32;
+constexpr int64_t kCells = int64_t{1} << 17, kPlaces = int64_t{1} << 16;
 // Blocks of which a larger share of rows counts are not worth a copy.
 constexpr double kMany = 0.6;
 // Rows of inner products that stay in the cache.
@@ -22,7 +21,7 @@ constexpr int64_t kTogether = kBlock;
 }  // namespace
 
 LikelyProducts::LikelyProducts(const std::vector<Chosen>& chosen, int64_t size,
-                               const Negligible& negligible)
+                               const Negligible& negligible, int64_t blocks)
     : chosen_(chosen),
       size_(size),
       negligible_(negligible),
@@ -33,9 +32,11 @@ LikelyProducts::LikelyProducts(const std::vector<Chosen>& chosen, int64_t size,
       derivatives_(chosen.size(), std::vector<double>(kBlock)),
       n_found_(chosen.size(), 0) {
     const int64_t outputs = static_cast<int64_t>(chosen.size());
-    room_ = std::clamp<int64_t>(kCells / std::max<int64_t>(size, 1) / kBlock, 1, kMostBlocks);
-    room_ *= kBlock;
-    most_blocks_ = std::clamp<int64_t>(kPlaces / outputs / kBlock, 1, kMostBlocks);
+    const auto blocks_of = [&](int64_t cells, int64_t each) {
+        return std::clamp<int64_t>(cells / std::max<int64_t>(each, 1) / kBlock, 1, blocks);
+    };
+    room_ = blocks_of(kCells, size) * kBlock;
+    most_blocks_ = blocks_of(kPlaces, outputs);
     place_of_.assign(outputs, std::vector<int32_t>(most_blocks_ * kBlock, -1));
     int64_t widest = 0;
     for (int64_t o = 0; o < outputs; ++o) {

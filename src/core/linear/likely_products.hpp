@@ -24,8 +24,9 @@ struct Negligible {
 // few of them in each block.
 class LikelyProducts {
   public:
-    // Both must live as long as this.
-    LikelyProducts(const std::vector<Chosen>& chosen, int64_t size, const Negligible& negligible);
+    // Of so many blocks at the most. Coefficients and what is negligible must live as long as this.
+    LikelyProducts(const std::vector<Chosen>& chosen, int64_t size, const Negligible& negligible,
+                   int64_t blocks);
 
     // Take the rows of a block, whose probabilities the pass has, with these weights; false if too
     // many of them count, and then it takes none. What there was no room for is added to `out`.

@@ -164,7 +164,7 @@ struct Looked {
 
 Looked add_up(const LinearRows& part, int64_t whole, int64_t first, const double* coefficients,
               int64_t enough, const std::vector<int64_t>& chosen, double* out,
-              const Negligible* negligible) {
+              const Negligible* negligible, const double* by_block) {
     const int64_t size = static_cast<int64_t>(chosen.size());
     const Tasks tasks = tasks_of(part.rows(), size * size, linear::kForMatrices);
     const std::vector<Chosen> parts_of =
@@ -181,14 +181,19 @@ Looked add_up(const LinearRows& part, int64_t whole, int64_t first, const double
         LinearPass pass(part);
         Products products(parts_of, size);
         std::optional<LikelyProducts> likely;
-        if (negligible) likely.emplace(parts_of, size, *negligible);
+        if (negligible) likely.emplace(parts_of, size, *negligible, tasks.blocks_each);
         double* sum = sums.data() + task * size * size;
         double kept[kBlock];
         tasks.visit(task, [&](int64_t place) {
             pass.go_to(place);
             if (!sample.keep(place, pass.weights(), kept)) return;
-            pass.score(place, coefficients);
-            pass.probabilities();
+            if (by_block) {
+                const int64_t count = part.outputs() * kBlock;
+                std::copy_n(by_block + place * count, count, pass.scores(0));
+            } else {
+                pass.score(place, coefficients);
+                pass.probabilities();
+            }
             looked[task].weight += block::sum(kept);
             if (likely && likely->take(pass, kept, sum)) return;
             products.read(pass);
@@ -224,16 +229,17 @@ Looked add_up(const LinearRows& part, int64_t whole, int64_t first, const double
 double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
                          const double* coefficients, int64_t enough,
                          const std::vector<int64_t>& chosen, double* out) {
-    return add_up(part, whole, first, coefficients, enough, chosen, out, nullptr).weight;
+    return add_up(part, whole, first, coefficients, enough, chosen, out, nullptr, nullptr).weight;
 }
 
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out, double negligible) {
+               const std::vector<int64_t>& chosen, double* out, double negligible,
+               const double* by_block) {
     Negligible little;
     if (negligible > 0) little = negligible_of(rows, negligible);
     const auto look = [&] {
         return add_up(rows, rows.rows(), 0, coefficients, enough, chosen, out,
-                      negligible > 0 ? &little : nullptr);
+                      negligible > 0 ? &little : nullptr, by_block);
     };
     Looked looked = look();
     bool much = false;  // where rows are sure of their class, what is left is made of little
@@ -245,7 +251,7 @@ void curvature(const LinearRows& rows, const double* coefficients, int64_t enoug
     if (much) looked = look();
     if (stride_of(rows.rows(), enough) == 1) return;
     if (looked.weight == 0)
-        return curvature(rows, coefficients, rows.rows(), chosen, out, negligible);
+        return curvature(rows, coefficients, rows.rows(), chosen, out, negligible, by_block);
     const double factor = rows.total_weight() / looked.weight;
     for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= factor;
 }

@@ -14,8 +14,10 @@ namespace lessnaive {
 // left out between two of several outputs the product of whose probabilities is at most
 // `negligible` times the share of rows that the rarer class has, and of an output's own part where
 // much less than that is left of it. What is left has no directions of negative curvature.
+// `by_block`: what the loss at the same coefficients has left, if it was asked.
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out, double negligible = 0);
+               const std::vector<int64_t>& chosen, double* out, double negligible = 0,
+               const double* by_block = nullptr);
 
 // The same for those rows of a part that the whole table would look at, not scaled up: the sum over
 // all parts is that of the whole, which has `whole` rows, those of the part from `first` on.

@@ -26,7 +26,8 @@ class LinearPathLoss : public PathLoss {
         : rows_(rows),
           coordinates_(std::move(coordinates)),
           adjoint_(coordinates_.transposed()),
-          target_(std::move(target)) {}
+          target_(std::move(target)),
+          keeps_(rows.outputs() < rows.entries()) {}
 
     int64_t outputs() const override { return rows_.outputs(); }
     double without_evidence() const override {
@@ -37,7 +38,11 @@ class LinearPathLoss : public PathLoss {
                               std::vector<double>& gradient) const override {
         const std::vector<double> at = coefficients(weights);
         std::vector<double> by_coefficient(at.size());
-        const double loss = rows_.loss(at.data(), by_coefficient.data());
+        kept_for_.clear();
+        if (keeps_) by_block_.resize(rows_.by_block_size());
+        const double loss =
+            rows_.loss(at.data(), by_coefficient.data(), keeps_ ? by_block_.data() : nullptr);
+        if (keeps_) kept_for_ = weights;
         for (int o = 0; o < rows_.outputs(); ++o)
             coordinates_.multiply_transposed(by_coefficient.data() + o * coordinates_.rows,
                                              gradient.data() + o * coordinates_.columns);
@@ -46,13 +51,14 @@ class LinearPathLoss : public PathLoss {
 
     void add_curvature(const std::vector<double>& weights, const std::vector<int64_t>& working,
                        double share, double* hessian) const override {
-        add_curvature_at(coefficients(weights), working, share, hessian);
+        const double* by_block = weights == kept_for_ ? by_block_.data() : nullptr;
+        add_curvature_at(coefficients(weights), working, share, hessian, by_block);
     }
 
     void add_largest_curvature(const std::vector<int64_t>& working, double share,
                                double* hessian) const override {
         const std::vector<double> unsure(rows_.outputs() * coordinates_.rows, 0.0);
-        add_curvature_at(unsure, working, share, hessian);
+        add_curvature_at(unsure, working, share, hessian, nullptr);
     }
 
     // What all outputs share changes no probability.
@@ -104,8 +110,8 @@ class LinearPathLoss : public PathLoss {
     }
 
     void add_curvature_at(const std::vector<double>& coefficients,
-                          const std::vector<int64_t>& working, double share,
-                          double* hessian) const {
+                          const std::vector<int64_t>& working, double share, double* hessian,
+                          const double* by_block) const {
         Parts parts = parts_of(working);
         std::vector<int64_t> slots(coefficients.size(), -1), chosen;
         for (int64_t place : parts.places) slots[place] = 0;
@@ -119,7 +125,7 @@ class LinearPathLoss : public PathLoss {
         const size_t count = working.size();
         std::vector<double> by_coefficient(n * n), row(n);
         curvature(rows_, coefficients.data(), rows_.rows(), chosen, by_coefficient.data(),
-                  kNegligible);
+                  kNegligible, by_block);
         for (size_t i = 0; i < count; ++i) {
             poll();
             std::fill(row.begin(), row.end(), 0.0);
@@ -135,6 +141,9 @@ class LinearPathLoss : public PathLoss {
     const LinearRows& rows_;
     SparseMatrix coordinates_, adjoint_;
     std::vector<double> target_;
+    // What the last look left for the curvature, where that takes no more room than the table.
+    bool keeps_;
+    mutable std::vector<double> kept_for_, by_block_;
 };
 
 }  // namespace

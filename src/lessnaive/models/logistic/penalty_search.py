@@ -44,9 +44,9 @@ _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 # Penalties are tried first at such distances at the most, each as a multiple of the next.
 _APART = 1.5
 # Paths end so many penalties after the best one at the earliest,
-_BEYOND = 10
+_BEYOND = 8
 # where the mean score would so rarely be so much lower than there by chance,
-_CHANCE = 0.05
+_CHANCE = 0.1
 # or where the penalty is such a share of the best one, and the mean score is lower than there by
 # this share of all that it has differed by.
 _LONG, _CLEARLY = 0.1, 0.01
