@@ -208,6 +208,68 @@ def test_rows_beside_plain_loops(n_classes):
     np.testing.assert_allclose(beside, intercepts, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("sure", [0.2, 30.0])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_curvature_without_rows_that_are_sure(n_classes, sure):
+    """Nothing else is left out, in rows of numbers and codes with weights."""
+    rng = np.random.default_rng(n_classes)
+    n, negligible = 20_000, 1e-3
+    numbers, codes, weights = rng.normal(size=(n, 4)), rng.integers(0, 5, n), rng.integers(0, 3, n)
+    outputs = 1 if n_classes == 2 else n_classes
+    coefficients = sure * rng.normal(size=(outputs, 1 + 4 + 5))
+    dense = np.column_stack([np.ones(n), numbers, np.eye(5)[codes]])
+    scores = dense @ coefficients.T
+    by_class = np.column_stack([np.zeros(n), scores]) if outputs == 1 else scores
+    labels = (by_class + rng.gumbel(size=by_class.shape)).argmax(axis=1)
+    given = (labels, weights.astype(float), n_classes)
+    rows = _core.LinearRows(list(numbers.T), np.zeros(4), [codes], [0], [5], *given)
+    p = np.exp(log_softmax(by_class, axis=1))[:, -outputs:]
+    own = p * (1 - p)
+    shares = np.bincount(labels, weights, n_classes) / weights.sum()
+    shares = shares if outputs > 1 else np.array([shares.min()])
+    counts = own > 1e-5 * shares
+    between = np.minimum.outer(shares, shares) * negligible
+    middle = -np.einsum("io,iu->iou", p, p)
+    middle[(-middle <= between) | ~(counts[:, :, None] & counts[:, None, :])] = 0.0
+    middle[:, np.arange(outputs), np.arange(outputs)] = np.where(counts, own, 0.0)
+    size = coefficients.size
+    expected = np.einsum("i,iou,ia,ib->oaub", weights, middle, dense, dense, optimize=True)
+    expected = expected.reshape(size, size)
+    assert (counts.mean() < 0.6) == (sure > 1)  # else blocks of rows are taken as they are
+    for count in (size, size // 2):
+        chosen = np.sort(rng.choice(size, count, replace=False))
+        found, exact = np.empty((count, count)), np.empty((count, count))
+        rows.curvature(coefficients, n, chosen, found, negligible)
+        rows.curvature(coefficients, n, chosen, exact)
+        wanted = expected[np.ix_(chosen, chosen)] if sure > 1 else exact
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(exact).max())
+        assert np.linalg.eigvalsh(found)[0] > -1e-10 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_curvature_where_all_rows_are_sure(n_classes):
+    """What would be negligible elsewhere is all that there is."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    labels = rng.integers(0, n_classes, n)
+    numbers = np.eye(n_classes)[labels] + 0.01 * rng.normal(size=(n, n_classes))
+    rows = _core.LinearRows(
+        list(numbers.T), np.zeros(n_classes), [], [], [], labels, None, n_classes
+    )
+    outputs = 1 if n_classes == 2 else n_classes
+    coefficients = np.zeros((outputs, 1 + n_classes))
+    coefficients[:, 1:] = 20 * np.eye(n_classes)[-outputs:]
+    if outputs == 1:
+        coefficients[0, 1] = -20
+    chosen = np.arange(coefficients.size)
+    found, exact = np.empty((2, len(chosen), len(chosen)))
+    rows.curvature(coefficients, n, chosen, found, 1e-5)
+    rows.curvature(coefficients, n, chosen, exact)
+    assert 0 < np.abs(exact).max() < 1e-3
+    diagonal = np.diag(exact)
+    np.testing.assert_allclose(np.diag(found), diagonal, rtol=1e-3)
+
+
 def test_curvature_of_a_part_of_the_rows():
     """Blocks at even distances count for all; if they weigh nothing, all rows are looked at."""
     rng = np.random.default_rng(0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -243,8 +244,28 @@ def test_few_penalties_find_what_all_would(n_classes, penalty, rule):
 
 def test_few_penalties_are_all_tried():
     X, y = table()
-    model = NBLogisticCV(n_lams=20, cv=3, lam_ratio=1e-3).fit(X, y)
-    np.testing.assert_allclose(model.path_.lams, model.lambda_max_ * np.geomspace(1, 1e-3, 20))
+    model = NBLogisticCV(n_lams=10, cv=3, lam_ratio=1e-3).fit(X, y)
+    np.testing.assert_allclose(model.path_.lams, model.lambda_max_ * np.geomspace(1, 1e-3, 10))
+
+
+@pytest.mark.parametrize("cv", [2, 5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_path_ends_where_scores_have_fallen_by_more_than_chance(n_classes, cv):
+    X, y = table(n_classes, n_rows=300)
+    quick = NBLogisticCV(n_lams=20, lam_ratio=1e-4, cv=cv, target="zero").fit(X, y)
+    lams = quick.path_.lams[0] * np.geomspace(1, 1e-4, 20)
+    scores = NBLogisticCV(lams=lams, cv=cv, target="zero").fit(X, y).path_.fold_scores
+    ends = []
+    for last in range(20):
+        mean = scores[:, : last + 1].mean(axis=0)
+        best = mean.argmax()
+        by_chance = ttest_rel(scores[:, best], scores[:, last], alternative="greater").pvalue
+        long = lams[last] <= 0.1 * lams[best]
+        clear = mean[best] - mean[last] > 0.01 * (mean[best] - mean.min())
+        if last - best >= 8 and (by_chance < 0.1 or (long and clear)):
+            ends.append(last)
+    assert ends[0] < 19
+    assert len(quick.path_.lams) == ends[0] + 1
 
 
 @pytest.mark.parametrize("seed", [0, 19])
@@ -272,7 +293,7 @@ def test_folds_that_fit_all_rows_end_in_the_same_place_one_by_one(monkeypatch, s
 
 
 # Rows are taken once for each part of the way down, and once more for what is beside the best.
-@pytest.mark.parametrize(("seed", "rounds"), [(0, 2), (3, 3)])
+@pytest.mark.parametrize(("seed", "rounds"), [(0, 2), (4, 3)])
 def test_large_tables_take_one_fold_after_the_other(monkeypatch, seed, rounds):
     from lessnaive.models.logistic import penalty_search
 

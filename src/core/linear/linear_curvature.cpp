@@ -1,10 +1,12 @@
 #include "linear/linear_curvature.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <optional>
 
 #include "base/dots.hpp"
 #include "base/parallel.hpp"
+#include "linear/chosen.hpp"
+#include "linear/likely_products.hpp"
 #include "linear/linear_pass.hpp"
 
 namespace lessnaive {
@@ -14,46 +16,6 @@ using linear::kBlock;
 using linear::kQuick;
 using linear::Tasks;
 using linear::tasks_of;
-
-// The chosen coefficients of one output.
-struct Chosen {
-    std::vector<int64_t> places;  // of coefficients
-    int64_t first;                // place of the first of them among all chosen ones
-    bool intercept = false;
-    std::vector<int64_t> numbers;  // columns
-    std::vector<int32_t> slots;    // of each coefficient, among those of this output; -1: none
-    std::vector<size_t> coded;     // columns with a chosen coefficient
-
-    int64_t dense() const { return intercept + static_cast<int64_t>(numbers.size()); }
-};
-
-std::vector<Chosen> by_output(const LinearRows& rows, int64_t numbers,
-                              const std::vector<LinearRows::Codes>& coded,
-                              const std::vector<int64_t>& chosen) {
-    const int64_t p = rows.coefficients();
-    std::vector<Chosen> out(rows.outputs());
-    size_t next = 0;
-    for (int o = 0; o < rows.outputs(); ++o) {
-        Chosen& own = out[o];
-        own.first = static_cast<int64_t>(next);
-        own.slots.assign(p, -1);
-        for (; next < chosen.size() && chosen[next] < (o + 1) * p; ++next) {
-            const int64_t place = chosen[next] - o * p;
-            own.slots[place] = static_cast<int32_t>(own.places.size());
-            own.places.push_back(place);
-            if (place == 0)
-                own.intercept = true;
-            else if (place <= numbers)
-                own.numbers.push_back(place - 1);
-        }
-        for (size_t m = 0; m < coded.size(); ++m) {
-            const auto from = own.slots.begin() + coded[m].first;
-            if (std::any_of(from, from + coded[m].count, [](int32_t slot) { return slot >= 0; }))
-                own.coded.push_back(m);
-        }
-    }
-    return out;
-}
 
 // The slots of the codes of a block of rows, row by row.
 struct Slots {
@@ -125,46 +87,7 @@ class Products {
             }
     }
 
-    // The same for a few rows of the block, with these weights.
-    void add_few(int o, int u, const std::vector<uint8_t>& places, const std::vector<double>& q,
-                 bool half, double* out) {
-        const Chosen &left = chosen_[o], &right = chosen_[u];
-        double* block = out + left.first * size_ + right.first;
-        const size_t length = (places.size() + 3) / 4 * 4;  // as inner products take them
-        gather(left, places, length, scaled_, left_);
-        gather(right, places, length, few_, right_);
-        for (size_t j = 0; j < left_.size(); ++j)
-            for (size_t t = 0; t < places.size(); ++t) scaled_[j * length + t] *= q[t];
-        add_dots(left_.data(), left_.size(), right_.data(), right_.size(), static_cast<int>(length),
-                 half, block, size_);
-        const Slots &rows = slots_[o], &columns = slots_[u];
-        for (size_t t = 0; t < places.size(); ++t) {
-            const int k = places[t];
-            for (int32_t e = columns.starts[k]; e < columns.starts[k + 1]; ++e)
-                for (size_t j = 0; j < left_.size(); ++j)
-                    block[static_cast<int64_t>(j) * size_ + columns.slots[e]] += left_[j][t];
-            for (int32_t e = rows.starts[k]; e < rows.starts[k + 1]; ++e) {
-                double* row = block + rows.slots[e] * size_;
-                for (size_t j = 0; j < right_.size() && !half; ++j) row[j] += q[t] * right_[j][t];
-                for (int32_t f = half ? e : columns.starts[k]; f < columns.starts[k + 1]; ++f)
-                    row[columns.slots[f]] += q[t];
-            }
-        }
-    }
-
   private:
-    // The intercept and the numbers of a few rows, with zeros behind them.
-    void gather(const Chosen& own, const std::vector<uint8_t>& places, size_t length,
-                std::vector<double>& to, std::vector<const double*>& out) const {
-        list(own, out);
-        to.assign(out.size() * length, 0.0);
-        for (size_t j = 0; j < out.size(); ++j) {
-            double* column = to.data() + j * length;
-            for (size_t t = 0; t < places.size(); ++t) column[t] = out[j][places[t]];
-            out[j] = column;
-        }
-    }
-
     // The intercept and the numbers.
     void list(const Chosen& own, std::vector<const double*>& out) const {
         out.clear();
@@ -176,52 +99,26 @@ class Products {
     int64_t size_;
     const LinearPass* pass_ = nullptr;
     std::vector<Slots> slots_;
-    std::vector<double> ones_, scaled_, few_;
+    std::vector<double> ones_, scaled_;
     double scaled_one_[kBlock];
     std::vector<const double*> left_, right_;
 };
 
-// The rows of a block that count between two outputs: those in which the product of their
-// probabilities is more than what is negligible for either.
-class Likely {
-  public:
-    explicit Likely(std::vector<double> negligible)
-        : negligible_(std::move(negligible)), rows_(negligible_.size()) {}
+// Of an output's own second derivatives so little may be left out: alone of each row, as a share of
+// what rows have at the most, or of what they have in the mean where all together would be more
+// than the second share of what there is.
+constexpr double kAlone = 1e-5, kMostLeftOut = 1e-3;
 
-    std::vector<uint8_t> places;
-    std::vector<double> q;  // second derivatives by the scores of the two
-
-    void read(const LinearPass& pass) {
-        for (size_t o = 0; o < rows_.size(); ++o) {
-            rows_[o].clear();
-            for (int k = 0; k < kBlock; ++k)
-                if (pass.scores(static_cast<int>(o))[k] > negligible_[o])
-                    rows_[o].push_back(static_cast<uint8_t>(k));
-        }
+Negligible negligible_of(const LinearRows& rows, double between) {
+    std::vector<double> shares = rows.shares();
+    if (rows.outputs() == 1) shares = {std::min(shares[0], shares[1])};
+    Negligible out;
+    for (double share : shares) {
+        out.alone.push_back(std::min(between, kAlone) * share);
+        out.between.push_back(between * share);
     }
-
-    // Whether they are few enough for a look at each.
-    bool find(const LinearPass& pass, int o, int u, const double* weights) {
-        places.clear();
-        q.clear();
-        const double negligible = std::min(negligible_[o], negligible_[u]);
-        const double *left = pass.scores(o), *right = pass.scores(u);
-        for (uint8_t k : rows_[negligible_[o] < negligible_[u] ? o : u]) {
-            const double product = left[k] * right[k];
-            if (product <= negligible || weights[k] == 0) continue;
-            places.push_back(k);
-            q.push_back(-weights[k] * product);
-        }
-        return places.size() <= kFew;
-    }
-
-  private:
-    static constexpr size_t kFew = kBlock / 2;
-    std::vector<double> negligible_;  // of each output
-    std::vector<std::vector<uint8_t>> rows_;
-};
-
-static_assert(kBlock <= 256, "places of rows in a block are bytes");
+    return out;
+}
 
 int64_t stride_of(int64_t rows, int64_t enough) {
     return std::max<int64_t>(1, rows / std::max<int64_t>(enough, 1));
@@ -259,65 +156,103 @@ void mirror(const std::vector<Chosen>& chosen, int64_t size, double* out) {
         for (int64_t k = i + 1; k < size; ++k) out[k * size + i] = out[i * size + k];
 }
 
-}  // namespace
+// The weight of the rows looked at, and what LikelyProducts tells.
+struct Looked {
+    double weight;
+    std::vector<double> all, left_out;
+};
 
-double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
-                         const double* coefficients, int64_t enough,
-                         const std::vector<int64_t>& chosen, double* out, double negligible) {
+Looked add_up(const LinearRows& part, int64_t whole, int64_t first, const double* coefficients,
+              int64_t enough, const std::vector<int64_t>& chosen, double* out,
+              const Negligible* negligible, const double* by_block) {
     const int64_t size = static_cast<int64_t>(chosen.size());
     const Tasks tasks = tasks_of(part.rows(), size * size, linear::kForMatrices);
     const std::vector<Chosen> parts_of =
         by_output(part, LinearPass(part).numbers(), LinearPass(part).coded(), chosen);
-    std::vector<double> sums(tasks.count * size * size, 0.0), weight(tasks.count, 0.0);
+    std::vector<double> sums(tasks.count * size * size, 0.0);
+    const std::vector<double> none(part.outputs(), 0.0);
+    std::vector<Looked> looked(tasks.count, Looked{0.0, none, none});
     // Whether two outputs have the same coefficients among the chosen ones.
     std::vector<char> same;
     for (const Chosen& o : parts_of)
         for (const Chosen& u : parts_of) same.push_back(o.places == u.places);
-    std::vector<double> least;
-    if (negligible > 0 && part.outputs() > 1) least = part.shares();
-    for (double& each : least) each *= negligible;
     const BlockSample sample{stride_of(whole, enough), first};
     parallel_for(tasks.count, part.rows() * size / sample.stride, [&](int64_t task) {
         LinearPass pass(part);
         Products products(parts_of, size);
-        Likely likely(least);
+        std::optional<LikelyProducts> likely;
+        if (negligible) likely.emplace(parts_of, size, *negligible, tasks.blocks_each);
         double* sum = sums.data() + task * size * size;
         double kept[kBlock];
         tasks.visit(task, [&](int64_t place) {
             pass.go_to(place);
             if (!sample.keep(place, pass.weights(), kept)) return;
-            pass.score(place, coefficients);
-            pass.probabilities();
-            weight[task] += block::sum(kept);
+            if (by_block) {
+                const int64_t count = part.outputs() * kBlock;
+                std::copy_n(by_block + place * count, count, pass.scores(0));
+            } else {
+                pass.score(place, coefficients);
+                pass.probabilities();
+            }
+            looked[task].weight += block::sum(kept);
+            if (likely && likely->take(pass, kept, sum)) return;
             products.read(pass);
-            likely.read(pass);
             for (int o = 0; o < part.outputs(); ++o)
                 for (int u = o; u < part.outputs(); ++u) {
                     poll();
                     const bool half = same[o * part.outputs() + u];
-                    if (u > o && !least.empty() && likely.find(pass, o, u, kept))
-                        products.add_few(o, u, likely.places, likely.q, half, sum);
-                    else
-                        products.add(o, u, pass.second_derivatives(o, u, kept), half, sum);
+                    products.add(o, u, pass.second_derivatives(o, u, kept), half, sum);
                 }
         });
+        if (!likely) return;
+        likely->finish(sum);
+        looked[task].all = likely->all();
+        looked[task].left_out = likely->left_out();
     });
     std::fill_n(out, size * size, 0.0);
     for (int64_t task = 0; task < tasks.count; ++task)
         for (int64_t i = 0; i < size * size; ++i) out[i] += sums[task * size * size + i];
     mirror(parts_of, size, out);
-    double looked_at = 0;
-    for (double each : weight) looked_at += each;
-    return looked_at;
+    Looked together{0.0, none, none};
+    for (const Looked& each : looked) {
+        together.weight += each.weight;
+        for (size_t o = 0; o < none.size(); ++o) {
+            together.all[o] += each.all[o];
+            together.left_out[o] += each.left_out[o];
+        }
+    }
+    return together;
+}
+
+}  // namespace
+
+double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
+                         const double* coefficients, int64_t enough,
+                         const std::vector<int64_t>& chosen, double* out) {
+    return add_up(part, whole, first, coefficients, enough, chosen, out, nullptr, nullptr).weight;
 }
 
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out, double negligible) {
-    const double looked_at =
-        curvature_of_part(rows, rows.rows(), 0, coefficients, enough, chosen, out, negligible);
+               const std::vector<int64_t>& chosen, double* out, double negligible,
+               const double* by_block) {
+    Negligible little;
+    if (negligible > 0) little = negligible_of(rows, negligible);
+    const auto look = [&] {
+        return add_up(rows, rows.rows(), 0, coefficients, enough, chosen, out,
+                      negligible > 0 ? &little : nullptr, by_block);
+    };
+    Looked looked = look();
+    bool much = false;  // where rows are sure of their class, what is left is made of little
+    for (size_t o = 0; o < looked.all.size(); ++o) {
+        much = much || looked.left_out[o] > kMostLeftOut * looked.all[o];
+        if (negligible > 0 && looked.weight > 0)
+            little.alone[o] = std::min(little.alone[o], kAlone * looked.all[o] / looked.weight);
+    }
+    if (much) looked = look();
     if (stride_of(rows.rows(), enough) == 1) return;
-    if (looked_at == 0) return curvature(rows, coefficients, rows.rows(), chosen, out, negligible);
-    const double factor = rows.total_weight() / looked_at;
+    if (looked.weight == 0)
+        return curvature(rows, coefficients, rows.rows(), chosen, out, negligible, by_block);
+    const double factor = rows.total_weight() / looked.weight;
     for (size_t i = 0; i < chosen.size() * chosen.size(); ++i) out[i] *= factor;
 }
 

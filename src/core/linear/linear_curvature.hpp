@@ -12,17 +12,19 @@ namespace lessnaive {
 // block by block at even distances. Chosen are places in (outputs, coefficients), in ascending
 // order. Its cost grows with the products of chosen coefficients that meet in a row. A row may be
 // left out between two of several outputs the product of whose probabilities is at most
-// `negligible` times the share of rows that the rarer class has. What is left has no directions of
-// negative curvature, as nothing is left out of the outputs' own parts.
+// `negligible` times the share of rows that the rarer class has, and of an output's own part where
+// much less than that is left of it. What is left has no directions of negative curvature.
+// `by_block`: what the loss at the same coefficients has left, if it was asked.
 void curvature(const LinearRows& rows, const double* coefficients, int64_t enough,
-               const std::vector<int64_t>& chosen, double* out, double negligible = 0);
+               const std::vector<int64_t>& chosen, double* out, double negligible = 0,
+               const double* by_block = nullptr);
 
 // The same for those rows of a part that the whole table would look at, not scaled up: the sum over
 // all parts is that of the whole, which has `whole` rows, those of the part from `first` on.
 // Returns the weight of the rows looked at.
 double curvature_of_part(const LinearRows& part, int64_t whole, int64_t first,
                          const double* coefficients, int64_t enough,
-                         const std::vector<int64_t>& chosen, double* out, double negligible = 0);
+                         const std::vector<int64_t>& chosen, double* out);
 
 // The Hessian by all coefficients as a map: nothing is squared, so that its cost is that of the
 // gradient. It keeps the probabilities, rows x outputs. A cautious one is that of a parabola above

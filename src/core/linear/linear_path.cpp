@@ -26,7 +26,8 @@ class LinearPathLoss : public PathLoss {
         : rows_(rows),
           coordinates_(std::move(coordinates)),
           adjoint_(coordinates_.transposed()),
-          target_(std::move(target)) {}
+          target_(std::move(target)),
+          keeps_(rows.outputs() < rows.entries()) {}
 
     int64_t outputs() const override { return rows_.outputs(); }
     double without_evidence() const override {
@@ -37,7 +38,11 @@ class LinearPathLoss : public PathLoss {
                               std::vector<double>& gradient) const override {
         const std::vector<double> at = coefficients(weights);
         std::vector<double> by_coefficient(at.size());
-        const double loss = rows_.loss(at.data(), by_coefficient.data());
+        kept_for_.clear();
+        if (keeps_) by_block_.resize(rows_.by_block_size());
+        const double loss =
+            rows_.loss(at.data(), by_coefficient.data(), keeps_ ? by_block_.data() : nullptr);
+        if (keeps_) kept_for_ = weights;
         for (int o = 0; o < rows_.outputs(); ++o)
             coordinates_.multiply_transposed(by_coefficient.data() + o * coordinates_.rows,
                                              gradient.data() + o * coordinates_.columns);
@@ -46,13 +51,14 @@ class LinearPathLoss : public PathLoss {
 
     void add_curvature(const std::vector<double>& weights, const std::vector<int64_t>& working,
                        double share, double* hessian) const override {
-        add_curvature_at(coefficients(weights), working, share, hessian);
+        const double* by_block = weights == kept_for_ ? by_block_.data() : nullptr;
+        add_curvature_at(coefficients(weights), working, share, hessian, by_block);
     }
 
     void add_largest_curvature(const std::vector<int64_t>& working, double share,
                                double* hessian) const override {
         const std::vector<double> unsure(rows_.outputs() * coordinates_.rows, 0.0);
-        add_curvature_at(unsure, working, share, hessian);
+        add_curvature_at(unsure, working, share, hessian, nullptr);
     }
 
     // What all outputs share changes no probability.
@@ -83,46 +89,61 @@ class LinearPathLoss : public PathLoss {
         return out;
     }
 
-    // Calls visit(place, value) for the coefficients of the rows that a weight has a part in.
-    template <class Visitor>
-    void visit(int64_t weight, Visitor&& visit) const {
-        const int64_t o = weight / coordinates_.columns, c = weight % coordinates_.columns;
-        for (int64_t e = adjoint_.starts[c]; e < adjoint_.starts[c + 1]; ++e)
-            visit(o * coordinates_.rows + adjoint_.places[e], adjoint_.values[e]);
+    // The coefficients of the rows that weights have a part in, weight by weight.
+    struct Parts {
+        std::vector<size_t> starts;
+        std::vector<int64_t> places;
+        std::vector<double> values;
+    };
+
+    Parts parts_of(const std::vector<int64_t>& weights) const {
+        Parts out{{0}, {}, {}};
+        for (int64_t weight : weights) {
+            const int64_t o = weight / coordinates_.columns, c = weight % coordinates_.columns;
+            for (int64_t e = adjoint_.starts[c]; e < adjoint_.starts[c + 1]; ++e) {
+                out.places.push_back(o * coordinates_.rows + adjoint_.places[e]);
+                out.values.push_back(adjoint_.values[e]);
+            }
+            out.starts.push_back(out.places.size());
+        }
+        return out;
     }
 
     void add_curvature_at(const std::vector<double>& coefficients,
-                          const std::vector<int64_t>& working, double share,
-                          double* hessian) const {
+                          const std::vector<int64_t>& working, double share, double* hessian,
+                          const double* by_block) const {
+        Parts parts = parts_of(working);
         std::vector<int64_t> slots(coefficients.size(), -1), chosen;
-        for (int64_t k : working) visit(k, [&](int64_t place, double) { slots[place] = 0; });
+        for (int64_t place : parts.places) slots[place] = 0;
         for (size_t place = 0; place < slots.size(); ++place)
             if (slots[place] == 0) {
                 slots[place] = static_cast<int64_t>(chosen.size());
                 chosen.push_back(static_cast<int64_t>(place));
             }
+        for (int64_t& place : parts.places) place = slots[place];
         const int64_t n = static_cast<int64_t>(chosen.size());
-        const int64_t count = static_cast<int64_t>(working.size());
+        const size_t count = working.size();
         std::vector<double> by_coefficient(n * n), row(n);
         curvature(rows_, coefficients.data(), rows_.rows(), chosen, by_coefficient.data(),
-                  kNegligible);
-        for (int64_t i = 0; i < count; ++i) {
+                  kNegligible, by_block);
+        for (size_t i = 0; i < count; ++i) {
             poll();
             std::fill(row.begin(), row.end(), 0.0);
-            visit(working[i], [&](int64_t place, double value) {
-                add_multiple(by_coefficient.data() + slots[place] * n, share * value, n,
-                             row.data());
-            });
-            for (int64_t k = 0; k < count; ++k)
-                visit(working[k], [&](int64_t place, double value) {
-                    hessian[i * count + k] += value * row[slots[place]];
-                });
+            for (size_t e = parts.starts[i]; e < parts.starts[i + 1]; ++e)
+                add_multiple(by_coefficient.data() + parts.places[e] * n, share * parts.values[e],
+                             n, row.data());
+            for (size_t k = 0; k < count; ++k)
+                for (size_t e = parts.starts[k]; e < parts.starts[k + 1]; ++e)
+                    hessian[i * count + k] += parts.values[e] * row[parts.places[e]];
         }
     }
 
     const LinearRows& rows_;
     SparseMatrix coordinates_, adjoint_;
     std::vector<double> target_;
+    // What the last look left for the curvature, where that takes no more room than the table.
+    bool keeps_;
+    mutable std::vector<double> kept_for_, by_block_;
 };
 
 }  // namespace

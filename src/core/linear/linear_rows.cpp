@@ -83,7 +83,7 @@ std::vector<double> LinearRows::shares() const {
     return out;
 }
 
-double LinearRows::loss(const double* coefficients, double* gradient) const {
+double LinearRows::loss(const double* coefficients, double* gradient, double* by_block) const {
     const int64_t size = outputs() * coefficients_;
     const Tasks tasks = tasks_of(rows_, size);
     std::vector<double> losses(tasks.count, 0.0), parts(gradient ? tasks.count * size : 0, 0.0);
@@ -92,6 +92,8 @@ double LinearRows::loss(const double* coefficients, double* gradient) const {
         tasks.visit(task, [&](int64_t place) {
             pass.score(place, coefficients);
             losses[task] += pass.probabilities();
+            const int64_t count = outputs() * kBlock;
+            if (by_block) std::copy_n(pass.scores(0), count, by_block + place * count);
             if (!gradient) return;
             pass.residuals();
             pass.add_gradient(parts.data() + task * size);

@@ -41,9 +41,10 @@ class LinearRows {
     std::vector<double> shares() const;
     int64_t bytes() const;
 
-    // The negative log-likelihood at coefficients (outputs, coefficients), and its gradient unless
-    // null.
-    double loss(const double* coefficients, double* gradient) const;
+    // The negative log-likelihood at coefficients (outputs, coefficients), its gradient unless
+    // null, and unless null what `curvature` would have to find again, of this size.
+    double loss(const double* coefficients, double* gradient, double* by_block = nullptr) const;
+    int64_t by_block_size() const { return static_cast<int64_t>(labels_.size()) * outputs(); }
 
     // Probabilities of the classes, (rows, classes).
     void probabilities(const double* coefficients, double* out) const;

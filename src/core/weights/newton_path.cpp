@@ -27,6 +27,9 @@ constexpr double kShortest = 1e-10;
 // is far too long. Then it gets a share of what there is without any evidence, of which for two
 // classes the whole bounds it everywhere.
 constexpr double kFirstDamping = 1e-3, kMostDamping = 1e3;
+// What the weights did from the last penalty but one to the last, they may do again, on a scale of
+// logarithms, for a step of so many times that length at the most.
+constexpr double kFarthest = 2;
 // Rounds of the inner solver at the most, what it may leave of the tolerance, and of the slopes: a
 // model that is only right near by need not be minimized to the last digit.
 constexpr int kMostRounds = 50;
@@ -34,7 +37,7 @@ constexpr double kInner = 1e-3;
 constexpr double kInnerShare = 0.03;
 // When others have to work too, so do all those whose slope is this share of what holds them: a
 // penalty or two later they would have to.
-constexpr double kSoon = 0.7;
+constexpr double kSoon = 0.9;
 // Weights that begin to work at a time: so many, or twice as many as are at work.
 constexpr size_t kNewcomers = 100;
 // Where this share of all weights would be at work, all are, so that none has to begin again.
@@ -78,10 +81,39 @@ NewtonPath::NewtonPath(std::unique_ptr<const PathLoss> loss, std::vector<double>
 NewtonPath::Found NewtonPath::minimize(double l1, double l2, double tolerance, int max_passes,
                                        Leader leader) {
     const Penalty penalty{l1, l2};
-    const bool held = l1 > 0 || l2 > 0;
+    const int passes = go_on_as_before(penalty);
+    Found out = descend(penalty, tolerance, max_passes, leader, passes);
+    minima_[0] = std::move(minima_[1]);
+    minima_[1] = {penalty, out.weights};
+    return out;
+}
+
+int NewtonPath::go_on_as_before(const Penalty& penalty) {
+    const Minimum &first = minima_[0], &last = minima_[1];
+    const double strength = penalty.sum();
+    if (!(first.penalty.sum() > last.penalty.sum() && last.penalty.sum() > strength)) return 0;
+    const double share = std::log(last.penalty.sum() / strength) /
+                         std::log(first.penalty.sum() / last.penalty.sum());
+    if (!(share <= kFarthest)) return 0;
+    std::vector<double> guess = last.weights;
+    for (size_t k = 0; k < guess.size(); ++k) {
+        const double to = last.weights[k] + share * (last.weights[k] - first.weights[k]);
+        guess[k] = factor_[k] == 0 || to * last.weights[k] > 0 ? to : 0.0;
+    }
+    Point next = look(std::move(guess));
+    if (next.loss + cost(penalty, next.weights) < point_.loss + cost(penalty, point_.weights)) {
+        learn_curvature(next);
+        point_ = std::move(next);
+        exact_ = false;
+    }
+    return 1;
+}
+
+NewtonPath::Found NewtonPath::descend(const Penalty& penalty, double tolerance, int max_passes,
+                                      Leader leader, int passes) {
+    const bool held = penalty.sum() > 0;
     double before = HUGE_VAL;  // what there was to gain before the last step
     bool from_exact = false;   // whether that step was made with the exact curvature
-    int passes = 0;
     for (;;) {
         const double now = cost(penalty, point_.weights);
         const double scale =

@@ -85,9 +85,20 @@ class NewtonPath {
     };
     struct Penalty {
         double l1, l2;
+        double sum() const { return l1 + l2; }
+    };
+    struct Minimum {
+        Penalty penalty;
+        std::vector<double> weights;
     };
 
     Point look(std::vector<double> weights) const;
+    // Move to where the last two minima lead if the objective is less there; returns the passes
+    // that this took.
+    int go_on_as_before(const Penalty& penalty);
+    // Find the minimum, after so many passes.
+    Found descend(const Penalty& penalty, double tolerance, int max_passes, Leader leader,
+                  int passes);
     // Let all weights work that want to; returns whether that has led to another curvature.
     bool admit(const Penalty& penalty, const Leader& leader);
     bool works(int64_t k) const;
@@ -105,6 +116,7 @@ class NewtonPath {
     std::unique_ptr<const PathLoss> loss_;
     std::vector<double> factor_;
     Point point_;
+    Minimum minima_[2] = {};  // the last two
     double first_loss_;
     std::vector<int64_t> working_;  // places, in ascending order
     std::vector<double> hessian_;   // of these

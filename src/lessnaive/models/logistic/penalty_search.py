@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import stdtrit
 
 from lessnaive import _core
 from lessnaive.models.logistic.problem import (
@@ -42,14 +43,17 @@ Step = Callable[[], None]
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 # Penalties are tried first at such distances at the most, each as a multiple of the next.
 _APART = 1.5
-# Penalties of the path after which it is looked whether that is enough.
-_TOGETHER = 10
-# Paths end where the penalty is this share of the best one, and the mean score is lower than there
-# by this share of all that it has differed by.
+# Paths end so many penalties after the best one at the earliest,
+_BEYOND = 8
+# where the mean score would so rarely be so much lower than there by chance,
+_CHANCE = 0.1
+# or where the penalty is such a share of the best one, and the mean score is lower than there by
+# this share of all that it has differed by.
 _LONG, _CLEARLY = 0.1, 0.01
-# And where so little is left of the loss of the class shares in training, and the score was best
-# some penalties ago.
+# And where so little is left of the loss of the class shares in training.
 _NO_LOSS = 1e-3
+# Folds that come one after the other go on by so many penalties before the next takes its turn.
+_TOGETHER = 3
 # Cells of all folds that may be in memory together, and how many a coefficient counts for: its
 # place in the design, the matrices of its coordinates, its slopes.
 _MANY_CELLS, _CELLS_OF_COEFFICIENT = 20_000_000, 50
@@ -95,8 +99,6 @@ class _FoldPath:
         The penalties, on the scale of all rows, from large to small.
     first : sequence of int
         Places of the penalties to try first, in ascending order.
-    together : int
-        After so many of them each it may be asked whether hardly any loss is left.
     """
 
     def __init__(
@@ -104,18 +106,16 @@ class _FoldPath:
         begin: Callable[[], _FoldRows],
         lams: Floats,
         first: Sequence[int],
-        together: int,
     ) -> None:
         self._begin, self._lams, self._first = begin, lams, first
-        self._together = together
         self._rows: _FoldRows | None = None
         self._walk: Iterator[Floats] | None = None
         self._done = 0
         # The weights with the best score, of which many may be 0: where to go on without the rows.
         self._best: csr_array | None = None
         self.scores: dict[int, float] = {}
-        # After so many of the first penalties.
-        self.fits_all: dict[int, bool] = {}
+        # Of the first penalties, whether hardly any loss is left.
+        self.fits_all: list[bool] = []
 
     def go_on(self, to: int, step: Step) -> None:
         """Walk until so many of the first penalties are done."""
@@ -127,9 +127,9 @@ class _FoldPath:
         for place in self._first[self._done : to]:
             weights = next(self._walk)
             self._note(place, weights)
+            # The loss only falls along the path.
+            self.fits_all.append(self.fits_all[-1:] == [True] or rows.fits_all(weights))
             self._done += 1
-            if self._done % self._together == 0:  # also where others went on further at once
-                self.fits_all[self._done] = rows.fits_all(weights)
             step()
 
     def look_at(self, places: Sequence[int], step: Step) -> None:
@@ -194,9 +194,9 @@ class PenaltySearch:
     the next, until the mean score says that there is no use in going on. Then all those beside the
     best are tried, and beside the one that the rule chooses, until none is left there.
 
-    All folds go on together, some penalties at a time. The rows of all folds of a large table would
-    need much memory: there the first fold goes on until its own score says that it is enough, and
-    the others follow as far, one after the other. Where that was not far enough, each takes its
+    All folds go on together, from one penalty to the next. The rows of all folds of a large table
+    would need much memory: there the first fold goes on until its own score says that it is enough,
+    and the others follow as far, one after the other. Where that was not far enough, each takes its
     rows again. What is tried is the same in both ways.
 
     Parameters
@@ -242,17 +242,14 @@ class PenaltySearch:
         stride = 1 if try_all else _stride(lams)
         last = len(lams) - 1
         self._first = [*range(0, last, stride), last]
-        # So many of the first penalties are tried before it is looked whether that is enough.
-        self._together = len(lams) if try_all else -(-_TOGETHER // stride)
+        self._try_all = try_all
 
         def begin(split: _Split) -> _FoldRows:
             return _FoldRows(settings, take_fold(training, *split.rows()), score)
 
         # Nearly all rows are in all folds.
         narrow = [_Split(*split, len(training.labels)) for split in splits]
-        self._folds = [
-            _FoldPath(partial(begin, split), lams, self._first, self._together) for split in narrow
-        ]
+        self._folds = [_FoldPath(partial(begin, split), lams, self._first) for split in narrow]
 
     def run(self) -> tuple[list[int], Floats]:
         """Return the places of the penalties that were tried, and their scores in each fold."""
@@ -277,8 +274,9 @@ class PenaltySearch:
             goal = self._after(goal)
 
     def _after(self, done: int) -> int:
-        """Return how many penalties are done when some more are."""
-        return min(done + self._together, len(self._first))
+        """Return after how many penalties it is looked again whether that is enough."""
+        some = _TOGETHER if self._one_by_one else 1
+        return len(self._first) if self._try_all else min(done + some, len(self._first))
 
     def _side_by_side(self, work: Callable[[_FoldPath], None]) -> None:
         def one_fold(path: _FoldPath) -> None:
@@ -300,23 +298,28 @@ class PenaltySearch:
 
     def _end(self, paths: list[_FoldPath], walked: int) -> int | None:
         """Return the number of penalties after which there is no use in going on, if known."""
-        for done in range(self._together, walked + 1, self._together):
-            if self._is_past_its_best(paths, done):
-                return done
+        if not self._try_all:
+            for done in range(1, walked + 1):
+                if self._is_past_its_best(paths, done):
+                    return done
         return walked if walked == len(self._first) else None
 
     def _is_past_its_best(self, paths: list[_FoldPath], done: int) -> bool:
         """Whether the mean score had fallen for long after so many, or could only fall."""
         places = self._first[:done]
-        scores = summarize(self._scores(paths, places)).mean
+        of_folds = self._scores(paths, places)
+        scores = summarize(of_folds).mean
         top = int(np.argmax(scores))
         best, last = places[top], places[-1]
-        if last - best < _TOGETHER:
+        if last - best < _BEYOND:
             return False
-        if all(path.fits_all[done] for path in paths):
+        if all(path.fits_all[done - 1] for path in paths):
             return True
-        fallen = scores[top] - scores[-1] > _CLEARLY * (scores[top] - scores.min())
-        return bool(fallen and self._lams[last] <= _LONG * self._lams[best])
+        fall = summarize(of_folds[:, top] - of_folds[:, -1])
+        if fall.mean > stdtrit(len(paths) - 1, 1 - _CHANCE) * fall.error:
+            return True
+        clearly = scores[top] - scores[-1] > _CLEARLY * (scores[top] - scores.min())
+        return bool(clearly and self._lams[last] <= _LONG * self._lams[best])
 
     def _untried_beside_the_best(self, tried: list[int]) -> list[int]:
         """Return the places between the best, or the chosen one, and their neighbours."""
