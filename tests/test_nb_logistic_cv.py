@@ -319,3 +319,18 @@ def test_large_tables_take_one_fold_after_the_other(monkeypatch, seed, rounds):
     np.testing.assert_allclose(model.path_.fold_scores, together.path_.fold_scores, rtol=1e-6)
     assert model.lam_ == together.lam_
     assert model.objective_ == together.objective_
+
+
+def test_more_penalties_look_no_less_far():
+    rng = np.random.default_rng(645)
+    n = int(rng.choice([60, 120, 250]))
+    y = rng.permutation(np.arange(n) % 3)
+    d = int(rng.choice([3, 10, 20]))
+    hidden = rng.normal(size=(n, 3))
+    X = hidden[:, rng.integers(0, 3, d)] + 0.3 * rng.normal(size=(n, d))
+    X += 0.7 * y[:, None] * rng.normal(size=d)
+    given = {"cv": 5, "scoring": "accuracy", "target": "zero", "lam_ratio": 1e-4}
+    few = NBLogisticCV(n_lams=100, **given).fit(X, y).path_
+    many = NBLogisticCV(n_lams=300, **given).fit(X, y).path_
+    assert many.lams[-1] <= many.lams[np.argmax(many.fold_scores.mean(axis=0))] / 2
+    assert many.fold_scores.mean(axis=0).max() >= few.fold_scores.mean(axis=0).max() - 1e-12

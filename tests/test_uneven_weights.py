@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from lessnaive import NBLogistic, _core, fit_batches
 from lessnaive.solver import NewtonCG, newton_cg
@@ -101,7 +103,7 @@ def test_all_rows_are_at_the_minimum(solver, penalty, seed):
 
 
 def test_parts_know_how_uneven_rows_are():
-    X, y, weights = uneven_table(0)
+    X, y, weights = uneven_table(13)
     weights[::7] = 0.0
     whole = NBLogistic().fit(X, y, weights)
     cuts = [0, 20, 20, 130, 200]
@@ -155,3 +157,24 @@ def test_weights_that_all_stay_at_their_target(penalty):
     model = NBLogistic(penalty=penalty, lam=1e15).fit(X, y, weights)
     assert model.converged_
     np.testing.assert_allclose(model.coef_, model.target_coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("heavy", [1e9, 1e10, 1e11])
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+def test_exact_steps_do_no_harm(heavy, penalty, tol, monkeypatch):
+    """Light rows of which naive Bayes is too sure have hardly any curvature."""
+    rng = np.random.default_rng(1)
+    heavy_classes, light_classes = rng.integers(0, 2, 200), rng.integers(0, 2, 100)
+    value = np.where(rng.random(100) < 0.9, light_classes, 1 - light_classes)
+    names = np.concatenate([["h"] * 200, np.array(["a", "b"])[value]])
+    number = np.concatenate([heavy_classes + rng.normal(size=200), np.zeros(100)])
+    X = pd.DataFrame({"x": number, **{f"c{k}": names for k in range(10)}})
+    y = np.concatenate([heavy_classes, light_classes])
+    weights = np.repeat([heavy, 1.0], [200, 100])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = NBLogistic(penalty=penalty, tol=tol).fit(X, y, weights)
+        monkeypatch.setattr(newton_cg, "_EXACT_STEPS", 0)
+        without = NBLogistic(penalty=penalty, tol=tol).fit(X, y, weights)
+    assert model.objective_ <= without.objective_ * (1 + 1e-9)

@@ -27,7 +27,7 @@ class LinearPathLoss : public PathLoss {
           coordinates_(std::move(coordinates)),
           adjoint_(coordinates_.transposed()),
           target_(std::move(target)),
-          keeps_(rows.outputs() < rows.entries()) {}
+          keeps_(rows.by_block_size() * static_cast<int64_t>(sizeof(double)) <= rows.bytes()) {}
 
     int64_t outputs() const override { return rows_.outputs(); }
     double without_evidence() const override {

@@ -135,14 +135,18 @@ class NewtonCG(Solver):
         The residual is the largest slope. Where rows weigh very differently it says what heavy ones
         want: when it is small enough, or all rounding, what only light ones know may still be far
         from its minimum. A step of Newton's, with all of the curvature, does not look at sizes. It
-        is taken if the point stays good enough.
+        is taken if the point stays good enough and the objective does not rise. These steps are
+        beyond the most that the solver was allowed.
         """
         assert isinstance(loss, Curvature)
         assert isinstance(penalty, ElasticNet)
         point, move, taken = solution.point, solution.last_move, 0
         while taken < _EXACT_STEPS:
             following = Point.at(_exact_goal(loss, penalty, point), loss, penalty)
-            if not stopping.reached(following):
+            # Where there is hardly any curvature, a step may go much too far.
+            slack = _ROUNDING * abs(point.objective)
+            falls = following.objective <= point.objective + slack
+            if not (falls and stopping.reached(following)):
                 break
             taken += 1
             point, move = following, following.weights - point.weights
@@ -164,7 +168,8 @@ def _exact_goal(loss: Curvature, penalty: ElasticNet, point: Point) -> Floats:
     hessian = loss.curvature(point.weights, chosen, loss.n_rows, 0)
     hessian[np.diag_indices(len(chosen))] += square.ravel()[chosen]
     start, low, high = (each.ravel()[chosen] for each in (point.weights, lower, upper))
-    goal, moves = start.copy(), np.ones(len(chosen), dtype=bool)
+    # Rounding may leave no curvature of a weight that heavy rows hardly know.
+    goal, moves = start.copy(), np.diag(hessian) > 0
     for _ in range(_MOST_STOPS):
         left = slope.ravel()[chosen] + hessian[:, ~moves] @ (goal - start)[~moves]
         goal[moves] = start[moves] - _solved(hessian[np.ix_(moves, moves)], left[moves])

@@ -87,13 +87,14 @@ class NBLogisticCV(LogisticParameters, SearchedLogistic):
 
     The path of penalties goes from ``lambda_max_``, at which the model is naive Bayes (or, toward
     zero, the class shares; with squares nearly so), down to `lam_ratio` times that, or to where
-    there is no use in going on: eight penalties or more after the best one, the mean held-out score
-    is lower than there by more than chance would explain (by a t-test of the folds at 10 %), or has
-    been falling down to a tenth of that penalty, or hardly any loss is left in training. Where its
-    penalties are closer than a factor of 1.5, some at about that distance are tried first, and then
-    all between the best one (and the one that the `rule` chooses) and its neighbours. In each fold
-    naive Bayes is learned from the training rows alone, and the penalty is that of the path times
-    the share of the weight of the rows that is left, since the loss is a sum over rows.
+    there is no use in going on: eight penalties and a factor of two or more after the best one, the
+    mean held-out score is lower than there by more than chance would explain (by a t-test of the
+    folds at 10 %), or has been falling down to a tenth of that penalty, or hardly any loss is left
+    in training. Where its penalties are closer than a factor of 1.5, some at about that distance
+    are tried first, and then all between the best one (and the one that the `rule` chooses) and its
+    neighbours. In each fold naive Bayes is learned from the training rows alone, and the penalty is
+    that of the path times the share of the weight of the rows that is left, since the loss is a sum
+    over rows.
 
     The models of the paths are found until their objective is within about 1e-10 of its minimum,
     relative to it (or to a ten-thousandth of the loss without evidence, where that is more), as

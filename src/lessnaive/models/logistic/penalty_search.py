@@ -43,8 +43,8 @@ Step = Callable[[], None]
 _RATIO, _RATIO_OF_WIDE = 1e-4, 1e-2
 # Penalties are tried first at such distances at the most, each as a multiple of the next.
 _APART = 1.5
-# Paths end so many penalties after the best one at the earliest,
-_BEYOND = 8
+# Paths end so many penalties after the best one at the earliest, and at this share of it,
+_BEYOND, _FAR = 8, 0.5
 # where the mean score would so rarely be so much lower than there by chance,
 _CHANCE = 0.1
 # or where the penalty is such a share of the best one, and the mean score is lower than there by
@@ -305,18 +305,19 @@ class PenaltySearch:
         return walked if walked == len(self._first) else None
 
     def _is_past_its_best(self, paths: list[_FoldPath], done: int) -> bool:
-        """Whether the mean score had fallen for long after so many, or could only fall."""
+        """Whether the mean score had fallen for long after so many, or hardly any loss is left."""
         places = self._first[:done]
         of_folds = self._scores(paths, places)
         scores = summarize(of_folds).mean
         top = int(np.argmax(scores))
         best, last = places[top], places[-1]
-        if last - best < _BEYOND:
+        if last - best < _BEYOND or self._lams[last] > _FAR * self._lams[best]:
             return False
         if all(path.fits_all[done - 1] for path in paths):
             return True
-        fall = summarize(of_folds[:, top] - of_folds[:, -1])
-        if fall.mean > stdtrit(len(paths) - 1, 1 - _CHANCE) * fall.error:
+        falls = of_folds[:, top] - of_folds[:, -1]
+        fall, known = summarize(falls), np.isfinite(falls).sum()
+        if known > 1 and fall.mean > stdtrit(known - 1, 1 - _CHANCE) * fall.error:
             return True
         clearly = scores[top] - scores[-1] > _CLEARLY * (scores[top] - scores.min())
         return bool(clearly and self._lams[last] <= _LONG * self._lams[best])
