@@ -175,7 +175,8 @@ def _finished(
 
     The rounding of sums, which depends on how rows are cut into parts and on their order, sends
     solvers that guess curvature from slopes on other ways, which end anywhere within the tolerance.
-    Of uneven rows it sends all of them.
+    And of rows that weigh very differently, all solvers may stop where light ones are far from
+    their minimum: see :meth:`NewtonCG.refine`.
     """
     if not isinstance(solver, Newton | NewtonCG | ProxNewton):
         many = solution.weights.size > _MOST_FINISHED

@@ -183,8 +183,8 @@ def _exact_goal(loss: Curvature, penalty: ElasticNet, point: Point) -> Floats:
 
 
 def _solved(matrix: Floats, right: Floats) -> Floats:
-    """Solve a linear system in units in which all curvatures are 1, so that none is small."""
-    unit = np.sqrt(np.maximum(np.diag(matrix), np.finfo(np.float64).tiny))
+    """Solve a linear system in units in which all curvatures, above 0, are 1: none is small."""
+    unit = np.sqrt(np.diag(matrix))
     curves, axes = np.linalg.eigh(matrix / unit / unit[:, None])
     flat = curves <= len(matrix) * np.finfo(np.float64).eps * curves.max(initial=0.0)
     along = axes.T @ (right / unit)

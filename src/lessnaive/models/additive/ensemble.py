@@ -55,7 +55,7 @@ def fit_ensemble(
         return choose_member(kinds[place], every, some, folds, tol=settings.fold_tol, step=step)
 
     chosen = side_by_side(chosen_at, [(place,) for place in range(len(kinds))], settings.n_jobs)
-    if every is not some:
+    if every is not some:  # from here on, folds look at some of the rows
         for column in every.columns:
             if isinstance(column, Numbers):
                 column.forget_order()

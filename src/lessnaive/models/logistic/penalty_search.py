@@ -101,12 +101,7 @@ class _FoldPath:
         Places of the penalties to try first, in ascending order.
     """
 
-    def __init__(
-        self,
-        begin: Callable[[], _FoldRows],
-        lams: Floats,
-        first: Sequence[int],
-    ) -> None:
+    def __init__(self, begin: Callable[[], _FoldRows], lams: Floats, first: Sequence[int]) -> None:
         self._begin, self._lams, self._first = begin, lams, first
         self._rows: _FoldRows | None = None
         self._walk: Iterator[Floats] | None = None
